@@ -12,6 +12,7 @@ const floors = [
   ['processors', 'usage', 'runs', 'playground'],
   ['ingest', 'graph'],
   ['query', 'setup'],
+  ['alerts'],
   ['storage', 'http'],
   ['hosting'],
   ['start'],
@@ -38,10 +39,11 @@ const values = {
   backup: ['base', 'schema'],
   playground: ['base', 'schema', 'trace'],
   setup: ['base', 'schema', 'trace', 'identity'],
+  alerts: ['base', 'schema', 'trace'],
   graph: ['base', 'schema'],
   storage: ['base', 'schema', 'backup'],
   hosting: ['base', 'schema', 'worker-threads', 'events', 'runs', 'deploy', 'graph', 'storage'],
-  http: ['base', 'schema', 'trace', 'usage', 'identity', 'runs', 'events', 'deploy', 'playground'],
+  http: ['base', 'schema', 'trace', 'usage', 'identity', 'runs', 'events', 'deploy', 'playground', 'alerts'],
   cli: ['base', 'schema', 'trace', 'processors'],
 }
 
@@ -54,8 +56,20 @@ const types = {
   http: ['ingest', 'query', 'setup'],
   runs: ['identity'],
   setup: ['ingest', 'usage'],
+  alerts: ['ingest', 'query'],
   graph: ['runs'],
-  storage: ['trace', 'ingest', 'usage', 'identity', 'runs', 'events', 'deploy', 'playground', 'setup'],
+  storage: [
+    'trace',
+    'ingest',
+    'usage',
+    'identity',
+    'runs',
+    'events',
+    'deploy',
+    'playground',
+    'setup',
+    'alerts',
+  ],
 }
 
 /** room → packages from npm that it may import */

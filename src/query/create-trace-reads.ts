@@ -6,7 +6,7 @@ import { keyOf } from '../trace/rows/fragment.ts'
 import { mergeFragments } from '../trace/derive/merge.ts'
 import type { Attachment } from '../trace/derive/merged-trace-run.ts'
 import type { Media } from '../trace/json/media.ts'
-import type { LineFormat } from '../trace/json/run-lines.ts'
+import type { FileFormat } from '../trace/json/run-lines.ts'
 import type { TraceGlimpse } from '../trace/json/row-fields.ts'
 import { type FieldChoice, listNeeds } from '../trace/json/trace-run.ts'
 import { derivedFrom, TRACE_RUN_ROWS, type TraceRunRow } from '../trace/rows/trace-run-row.ts'
@@ -20,7 +20,7 @@ import type { ReadTasks } from './read-tasks.ts'
 import type {
   Asker,
   FeedbackPage,
-  LinePage,
+  FilePart,
   TraceOptions,
   TraceReads,
   TraceRunFacetQuery,
@@ -145,16 +145,16 @@ class LaneTraceReads implements TraceReads {
     )
   }
 
-  async lines(
+  async filePart(
     workspace_id: string,
     query: TraceRunQuery,
-    format: LineFormat,
+    format: FileFormat,
     asker: Asker,
-  ): Promise<LinePage> {
+  ): Promise<FilePart> {
     let next: string | null = null
     const bytes = await this.#page(workspace_id, query, asker, ({ read, cursors }, transfer) => {
       next = cursors.next
-      return this.#steps.task('read-lines', { read, choice: { select: query.select }, format }, transfer)
+      return this.#steps.task('read-file-part', { read, choice: { select: query.select }, format }, transfer)
     })
     return { bytes, next }
   }

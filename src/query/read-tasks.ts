@@ -1,7 +1,7 @@
 import type { PriceSnapshot } from '../ingest/prices/price-store.ts'
 import type { RequestHead } from '../trace/decode/decoded.ts'
 import type { Media } from '../trace/json/media.ts'
-import type { LineFormat } from '../trace/json/run-lines.ts'
+import type { FileFormat } from '../trace/json/run-lines.ts'
 import type { FieldChoice } from '../trace/json/trace-run.ts'
 import type { OutlineTask } from './outline-reads.ts'
 import type { SelectedRead } from './selected-assembly.ts'
@@ -33,8 +33,8 @@ export interface ReadTasks {
     }
     output: Uint8Array
   }
-  /** The TraceRuns of a page as lines of a file. */
-  'read-lines': { input: { read: ReadRows; choice: FieldChoice; format: LineFormat }; output: Uint8Array }
+  /** The TraceRuns of a page as a part of a file. */
+  'read-file-part': { input: { read: ReadRows; choice: FieldChoice; format: FileFormat }; output: Uint8Array }
   /** A page as NDJSON: the paths at which each of its TraceRuns contains a text. */
   'read-matches': {
     input: { read: ReadRows; cursors: { next: string | null; prev: string | null }; text: string }

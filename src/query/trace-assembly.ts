@@ -22,7 +22,7 @@ import {
   type OfTrace,
   type Piece,
 } from '../trace/json/trace-run.ts'
-import { type LineFormat, lineOf } from '../trace/json/run-lines.ts'
+import { type FileFormat, partOf } from '../trace/json/run-lines.ts'
 import type { FeedbackStats } from '../trace/json/feedback-stats.ts'
 import { deriveAll, freshest, rollUps } from './derive-read.ts'
 import type { ReadFragments } from './read-plan.ts'
@@ -67,8 +67,8 @@ export interface TraceAssembly {
     cursors: { next: string | null; prev: string | null },
     choice: FieldChoice,
   ): Uint8Array<ArrayBuffer>
-  /** The TraceRuns of a page as lines of a file. */
-  lines(read: ReadRows, choice: FieldChoice, format: LineFormat): Uint8Array<ArrayBuffer>
+  /** The TraceRuns of a page as a part of a file. */
+  filePart(read: ReadRows, choice: FieldChoice, format: FileFormat): Uint8Array<ArrayBuffer>
 }
 
 export function createTraceAssembly(context: LlmContext): TraceAssembly {
@@ -112,11 +112,11 @@ export function createTraceAssembly(context: LlmContext): TraceAssembly {
       const pieces = assemble(read, { rows, derived, roll: rollUps(read.roll_up), choice })
       return joinPieces(['{"runs":[', ...separated(pieces), `],"cursors":${JSON.stringify(cursors)}}`])
     },
-    lines(read, choice, format) {
+    filePart(read, choice, format) {
       const rows = shownRows(read)
       const derived = deriveAll(read.fragments, rows, context)
       const runs = assemble(read, { rows, derived, roll: rollUps(read.roll_up), choice }).map(joinPieces)
-      return joinPieces(runs.map((run) => lineOf(run, format)))
+      return joinPieces(partOf(runs, format))
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { Outline, OutlineOptions } from './outline-reads.ts'
 import type { FeedbackStats } from '../trace/json/feedback-stats.ts'
 import type { Media } from '../trace/json/media.ts'
-import type { LineFormat } from '../trace/json/run-lines.ts'
+import type { FileFormat } from '../trace/json/run-lines.ts'
 import type { FieldChoice } from '../trace/json/trace-run.ts'
 import type { FacetField, Facets, StatsAnswer, StatsGrouping } from '../ingest/store/stats-store.ts'
 import type { FeedbackQuery, OrderedBy, ProjectCounts, ProjectStats } from '../ingest/store/trace-store.ts'
@@ -89,8 +89,8 @@ export interface FeedbackPage {
   more: boolean
 }
 
-/** TraceRuns as lines of a file, and the cursor of the next page; null at the end. */
-export interface LinePage {
+/** TraceRuns as a part of a file, and the cursor of the next page; null at the end. */
+export interface FilePart {
   bytes: Uint8Array
   next: string | null
 }
@@ -113,8 +113,8 @@ export interface TraceReads {
    * @throws AppError invalid_request for an invalid filter or cursor, rate_limited when the holder has too many waiting
    */
   query(workspace_id: string, query: TraceRunQuery, asker?: Asker): Promise<Uint8Array>
-  /** A page of a list as lines of a file. Waits and throws like `query`. */
-  lines(workspace_id: string, query: TraceRunQuery, format: LineFormat, asker: Asker): Promise<LinePage>
+  /** A page of a list as a part of a file. Waits and throws like `query`. */
+  filePart(workspace_id: string, query: TraceRunQuery, format: FileFormat, asker: Asker): Promise<FilePart>
   /**
    * The TraceRuns of a trace that contain a text, with the paths of the text, as NDJSON. Waits and throws like `query`
    * with a filter.

@@ -76,6 +76,7 @@ import { openSqlStores, type SqlStores } from './sql-stores.ts'
 import { startRates } from './ingest-rates.ts'
 import { type AsLeader, migrationLeader } from '../storage/sql/driver/postgres/migration-leader.ts'
 import { announceServer, type AppLinks, createAppLinks, type MovedAddress } from './server-address.ts'
+import { startAlerts } from './alerts.ts'
 import { assertPortsFree, type MovedPort, startHttp } from './http.ts'
 import { graphFailuresOf } from '../hosting/revision/graph-hosts.ts'
 import { startTelemetry } from '../telemetry.ts'
@@ -268,6 +269,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     usage: usage.sources && { ...usage.sources, deployments: deployments.usage },
     rates,
     ...(await startSetup(base, sql)),
+    ...(await startAlerts({ ...base, database: sql.database, reads: read.reads, ingester })),
     ...sqlDeps(sql),
     blobs,
     ...authDeps(base, sql, people),

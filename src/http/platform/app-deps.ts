@@ -1,3 +1,4 @@
+import type { AlertStore } from '../../alerts/alert.ts'
 import type { Authenticator } from '../../identity/authenticator.ts'
 import type { BrowserSessionStore } from '../../identity/browser-sessions.ts'
 import type { ProviderSignIn } from '../../identity/oidc/sign-in.ts'
@@ -124,6 +125,9 @@ export interface AppDeps {
   deleter: Deleter
   projects: ProjectStore
   projectViews: ProjectViewStore
+  alerts: AlertStore
+  /** Evaluates the alerts that are due, soon. */
+  evaluateAlerts(): void
   prices: PriceStore
   findPrice: PriceLookup
   previewPrices: PricePreview

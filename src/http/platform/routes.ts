@@ -2,6 +2,7 @@ import { openApiDocument } from '../api/openapi.ts'
 import { guardRoutes } from '../api/access.ts'
 import { ROUTE_NEEDS, WHOLE_ORGANIZATION } from './permissions.ts'
 import type { GuardedPlatformRoute } from './route.ts'
+import { alertRoutes } from './routes/alerts/alerts.ts'
 import { apiKeyRoutes } from './routes/identity/api-keys.ts'
 import { listedSessionRoutes } from './routes/identity/listed-sessions.ts'
 import { browserSessionRoutes } from './routes/identity/sessions.ts'
@@ -85,6 +86,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
       sessionListRoute(),
       ...sessionRoutes(),
       ...projectViewRoutes(),
+      ...alertRoutes(),
       ...sessionV2Routes(),
       ...deletionRoutes(),
       ...priceRoutes(),

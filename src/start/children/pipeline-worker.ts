@@ -68,7 +68,7 @@ const handlers: Handlers = {
   'read-trace': ({ read, trace_id, next }) => assembly.trace(read, { trace_id, next }),
   'read-outline': assembleOutline,
   'read-page': ({ read, cursors, choice }) => assembly.page(read, cursors, choice),
-  'read-lines': ({ read, choice, format }) => assembly.lines(read, choice, format),
+  'read-file-part': ({ read, choice, format }) => assembly.filePart(read, choice, format),
   'read-matches': ({ read, cursors, text }) =>
     matchLines(assembly.page(read, cursors, { select: SEARCHED }), text),
   'read-selected': (read) => assembleSelected(read, context),

@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest'
-import { CSV_HEAD, lineOf } from './run-lines.ts'
+import { CSV_HEAD, partOf } from './run-lines.ts'
 
 const RUN = `{"id":"a","name":"=SUM(1)","run_type":"llm","total_tokens":12345678901234567890,"error":null,
   "tags":["prod","b, c"],"total_cost":"0.10","llm":{"provider":"openai","model":"gpt-4.1"},
   "extra":{"metadata":{"order":12345678901234567890}},"inputs":{"q": "a
 ","b":1.50}}`.replace('a\n', 'a\\n')
 
+const lineOf = (run: Buffer, format: 'csv' | 'jsonl') => partOf([run], format)[0] ?? ''
 const text = (line: string | Uint8Array): string =>
   typeof line === 'string' ? line : Buffer.from(line).toString('utf8')
 

@@ -1,9 +1,12 @@
 import { textCell } from '../../base/text/csv-cell.ts'
+import { parseTime } from '../derive/time.ts'
+import { type ColumnType, type ParquetColumn, parquetRows, type ParquetValue } from '../parquet/parquet.ts'
+import { parseDecimal } from '../price/decimal.ts'
 import { atObject, objectMembers, startJson, takeValue } from './json-members.ts'
 
-/** The forms of a file with one TraceRun a line. */
-export const LINE_FORMATS = ['jsonl', 'csv'] as const
-export type LineFormat = (typeof LINE_FORMATS)[number]
+/** The forms of a file of TraceRuns: a line for each, or columns. */
+export const FILE_FORMATS = ['jsonl', 'csv', 'parquet'] as const
+export type FileFormat = (typeof FILE_FORMATS)[number]
 
 const [NEWLINE, RETURN, SPACE] = [0x0a, 0x0d, 0x20]
 
@@ -31,7 +34,7 @@ const FIELDS = [
   'tags',
   'feedback_stats',
 ] as const
-/** Columns that are read from within other fields. */
+/** The columns of a table of TraceRuns: the fields, then those that are read from within other fields. */
 const COLUMNS = [...FIELDS, 'model', 'provider', 'inputs', 'outputs', 'metadata']
 
 /** The first line of a CSV file. */
@@ -47,33 +50,58 @@ function membersOf(json: Buffer | undefined): Map<string, Buffer> {
   return members
 }
 
-/** A value in a cell: texts without quotes, null as an empty cell, lists and objects as their JSON. */
-function cellOf(json: Buffer | undefined): string {
-  const text = json?.toString('utf8') ?? 'null'
-  if (text === 'null' || text === '[]' || text === '{}') return ''
-  return textCell(text.startsWith('"') ? (JSON.parse(text) as string) : text)
-}
-
-/** Text of a list of texts, as `prod, canary`. */
-function tagsCell(json: Buffer | undefined): string {
-  const tags = JSON.parse(json?.toString('utf8') ?? 'null') as unknown
-  return Array.isArray(tags) ? textCell(tags.map(String).join(', ')) : ''
-}
-
-function csvLine(run: Buffer): string {
+/** The values of the columns as they are in the JSON of a TraceRun. */
+function valuesOf(run: Buffer): (Buffer | undefined)[] {
   const fields = membersOf(run)
   const llm = membersOf(fields.get('llm'))
   const extra = membersOf(fields.get('extra'))
-  const cells = [
-    ...FIELDS.map((name) => (name === 'tags' ? tagsCell(fields.get(name)) : cellOf(fields.get(name)))),
-    cellOf(llm.get('model')),
-    cellOf(llm.get('provider')),
+  return [
+    ...FIELDS.map((name) => fields.get(name)),
+    llm.get('model'),
+    llm.get('provider'),
     // Lists have the beginnings of payloads only, unless the payloads are selected.
-    cellOf(fields.get('inputs') ?? fields.get('inputs_preview')),
-    cellOf(fields.get('outputs') ?? fields.get('outputs_preview')),
-    cellOf(extra.get('metadata')),
+    fields.get('inputs') ?? fields.get('inputs_preview'),
+    fields.get('outputs') ?? fields.get('outputs_preview'),
+    extra.get('metadata'),
   ]
-  return `${cells.join(',')}\r\n`
+}
+
+/** A value as text: texts without quotes, lists and objects as their JSON; null for null and what is empty. */
+function textOf(json: Buffer | undefined): string | null {
+  const text = json?.toString('utf8') ?? 'null'
+  if (text === 'null' || text === '[]' || text === '{}') return null
+  return text.startsWith('"') ? (JSON.parse(text) as string) : text
+}
+
+/** Text of a list of texts, as `prod, canary`. */
+function tagsText(json: Buffer | undefined): string | null {
+  const tags = JSON.parse(json?.toString('utf8') ?? 'null') as unknown
+  return Array.isArray(tags) && tags.length > 0 ? tags.map(String).join(', ') : null
+}
+
+/** A line of CSV, in which null is an empty cell. */
+function csvLine(run: Buffer): string {
+  const cells = valuesOf(run).map((value, at) => (COLUMNS[at] === 'tags' ? tagsText(value) : textOf(value)))
+  return `${cells.map((cell) => (cell === null ? '' : textCell(cell))).join(',')}\r\n`
+}
+
+const typeOf = (name: string): ColumnType => {
+  if (name.endsWith('_time')) return 'time'
+  if (name.endsWith('_cost')) return 'decimal'
+  return name.endsWith('_tokens') || name === 'unpriced_runs' ? 'integer' : 'text'
+}
+
+/** The columns of a Parquet file: those of the CSV, with types. */
+export const PARQUET_COLUMNS: readonly ParquetColumn[] = COLUMNS.map((name) => ({ name, type: typeOf(name) }))
+
+/** A value of a column; tags stay JSON, because a tag may contain a comma. */
+function parquetValue({ type }: ParquetColumn, json: Buffer | undefined): ParquetValue {
+  const text = textOf(json)
+  if (text === null || type === 'text') return text
+  if (type === 'integer') return /^-?\d{1,18}$/.test(text) ? BigInt(text) : null
+  if (type === 'decimal') return parseDecimal(text) ?? null
+  const micros = parseTime(text)
+  return micros === undefined ? null : BigInt(micros)
 }
 
 /** JSON on one line: between the tokens of JSON, a line break means as much as a space. */
@@ -87,8 +115,15 @@ function jsonLine(run: Uint8Array): Uint8Array {
   return line
 }
 
-/** The JSON of a TraceRun as a line of a file. Numbers keep all of their digits. */
-export function lineOf(run: Uint8Array, format: LineFormat): string | Uint8Array {
-  if (format === 'jsonl') return jsonLine(run)
-  return csvLine(Buffer.from(run.buffer, run.byteOffset, run.byteLength))
+/** The JSON of TraceRuns as a part of a file. Numbers keep all of their digits. */
+export function partOf(runs: readonly Uint8Array[], format: FileFormat): (string | Uint8Array)[] {
+  if (format === 'jsonl') return runs.map(jsonLine)
+  const buffers = runs.map(({ buffer, byteOffset, byteLength }) =>
+    Buffer.from(buffer, byteOffset, byteLength),
+  )
+  if (format === 'csv') return buffers.map(csvLine)
+  const rows = buffers.map((run) =>
+    valuesOf(run).map((value, at) => parquetValue(PARQUET_COLUMNS[at]!, value)),
+  )
+  return [parquetRows(PARQUET_COLUMNS, rows)]
 }

@@ -9,12 +9,14 @@ import {
   MULTIPART,
   putLimit,
   type Objects,
+  ALERT,
   PRICE,
   RANGE,
   sendRun,
   type Tenant,
 } from './tenant-world.ts'
 import type { CheckedApi } from '../openapi/checked-api.ts'
+import { PROJECT_SAMPLES } from './project-samples.ts'
 import { PLAYGROUND_SAMPLES } from './playground-samples.ts'
 import { DEPLOYMENT_SAMPLES } from './deployment-samples.ts'
 import { THREAD_SAMPLES } from './thread-samples.ts'
@@ -251,22 +253,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     reach: 'request',
     call: ({ objects }) => at(`/sessions/${objects.session_id}`, { description: 'changed' }),
   },
-  'GET /sessions/{id}/views': {
-    reach: 'request',
-    call: ({ objects }) => at(`/sessions/${objects.session_id}/views`),
-  },
-  'POST /sessions/{id}/views': {
-    reach: 'request',
-    call: ({ objects }) => at(`/sessions/${objects.session_id}/views`, { display_name: newUuid() }),
-  },
-  'PATCH /sessions/{id}/views/{view_id}': {
-    reach: 'request',
-    call: ({ objects }) => at(`/sessions/${objects.session_id}/views/${objects.view_id}`, { params: {} }),
-  },
-  'DELETE /sessions/{id}/views/{view_id}': {
-    reach: 'request',
-    call: ({ objects }) => at(`/sessions/${objects.session_id}/views/${objects.view_id}`),
-  },
+  ...PROJECT_SAMPLES,
   'GET /sessions/resolutions': {
     reach: 'request',
     call: ({ objects }) => at(`/sessions/resolutions?kind=EXPERIMENT&id=${objects.experiment_id}`),
@@ -464,6 +451,10 @@ export async function disposable(api: CheckedApi, name: string, tenant: Tenant):
   if (name === 'DELETE /sessions/{id}/views/{view_id}')
     return having({
       view_id: await post(`/sessions/${objects.session_id}/views`, { display_name: newUuid() }),
+    })
+  if (name === 'DELETE /alerts/{id}')
+    return having({
+      alert_id: await post('/alerts', { ...ALERT, session_id: objects.session_id, name: newUuid() }),
     })
   if (name === 'DELETE /traces/{trace_id}')
     return having({ run_id: await sendRun(api, tenant, objects.session_id) })

@@ -15,6 +15,7 @@ export interface Objects {
   session_id: string
   /** A view of the project. */
   view_id: string
+  alert_id: string
   /** A project of the type EXPERIMENT. */
   experiment_id: string
   feedback_id: string
@@ -47,6 +48,7 @@ export interface Tenant {
 }
 
 export const MULTIPART = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
+export const ALERT = { figure: 'run_count', comparison: 'above', threshold: '1', window_minutes: 5 }
 export const PRICE = { match_pattern: '^zebra$', prompt_cost: 1, completion_cost: 2 }
 /** The thread of every run. */
 export const THREAD = 'conversation'
@@ -59,6 +61,7 @@ export function missingObjects(): Objects {
     'updated_run_id',
     'session_id',
     'view_id',
+    'alert_id',
     'experiment_id',
     'feedback_id',
     'feedback_key',
@@ -183,6 +186,7 @@ export async function fillTenant(api: CheckedApi, tenant: Bare): Promise<Objects
   const session_id = await post('/sessions', { name: `${marker}-${newUuid()}` })
   const experiment_id = await post('/v2/sessions', { type: 'EXPERIMENT', name: `${marker}-${newUuid()}` })
   const view_id = await post(`/sessions/${session_id}/views`, { display_name: marker })
+  const alert_id = await post('/alerts', { ...ALERT, session_id, name: marker })
   const run_id = await sendRun(api, tenant, session_id)
   const updated_run_id = await sendRun(api, tenant, session_id)
   const feedback_id = await addFeedback(api, tenant, run_id)
@@ -214,6 +218,7 @@ export async function fillTenant(api: CheckedApi, tenant: Bare): Promise<Objects
     updated_run_id,
     session_id,
     view_id,
+    alert_id,
     experiment_id,
     feedback_id,
     feedback_key,

@@ -73,6 +73,7 @@ export function accessibilityTests({ used, sent, extent }: Used): void {
       ['/settings?view=workspaces', 'Nothing of one workspace'],
       ['/settings?view=members', 'People of the organization'],
       ['/settings?view=roles', 'organization:manage'],
+      ['/settings?view=alerts', 'Rules about the charts'],
       ['/settings?view=retention', 'trips'],
       ['/settings?view=audit', 'key.create'],
       ['/settings?view=display', 'In UTC'],

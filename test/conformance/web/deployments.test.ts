@@ -68,6 +68,16 @@ describe.skipIf(!HAS_BROWSER)(`deployments in a browser${NO_BROWSER}`, () => {
       const row = page.getByRole('row').filter({ hasText: told })
       await row.getByRole('link', { name: 'Where is my box?' }).waitFor()
       await row.getByText('customer c-17').waitFor()
+      const search = page.getByLabel('Threads that contain')
+      await eventually(async () => {
+        // The traces of a run are stored after it.
+        await search.fill('')
+        await search.fill('box my')
+        await page.getByRole('row').filter({ hasText: asked }).waitFor({ state: 'detached', timeout: 5000 })
+        await row.waitFor({ timeout: 5000 })
+      })
+      await search.fill('')
+      await page.getByRole('row').filter({ hasText: asked }).waitFor()
       expect(await broken()).toEqual([])
       await page.getByLabel('State').selectOption('interrupted')
       await row.waitFor({ state: 'detached' })
@@ -78,9 +88,58 @@ describe.skipIf(!HAS_BROWSER)(`deployments in a browser${NO_BROWSER}`, () => {
       const one = page.getByRole('row').filter({ hasText: 'Where is my box?' }).first()
       await one.getByText('kinds').waitFor()
       await one.getByText(/\d (?:ms|s)$/).waitFor()
+      await page.getByRole('columnheader', { name: 'Cost' }).waitFor()
       expect(await broken()).toEqual([])
       await one.getByRole('link', { name: 'Where is my box?' }).click()
       await page.waitForURL(new RegExp(`${DEPLOYMENT}/studio/${told}`))
+    })
+
+    it('finding 10: says that the newest revision failed, and does not offer to roll back to it', async () => {
+      const { page, open, broken } = used.current()
+      const id = '00000000-0000-4000-8000-000000000003'
+      const failed = {
+        id,
+        status: 'DEPLOY_FAILED',
+        created_at: new Date().toISOString(),
+        weir: {
+          number: 3,
+          is_active: false,
+          artifact_sha256: 'a'.repeat(64),
+          timings: {},
+          error: { message: "Cannot find package 'no-such-package'" },
+          rolled_back_from: null,
+          created_by: 'ada',
+        },
+      }
+      interface Listed {
+        latest_revision_id: string
+        weir: { managed_by: string }
+      }
+      // A deployment whose newest revision failed, without the minutes that building one takes.
+      await page.route(/\/api\/v2\/deployments(\?|$)/, async (route) => {
+        const answer = await route.fetch()
+        const json = (await answer.json()) as { resources: Listed[] }
+        for (const one of json.resources) {
+          one.latest_revision_id = id
+          one.weir.managed_by = 'control_plane'
+        }
+        await route.fulfill({ response: answer, json })
+      })
+      await page.route(/\/revisions\/00000000/, (route) => route.fulfill({ json: failed }))
+      await page.route(/\/revisions(\?|$)/, (route) =>
+        route.fulfill({ json: { resources: [failed], offset: 0, has_more: false } }),
+      )
+      try {
+        await open('/deployments')
+        const mark = page.getByRole('link', { name: 'revision 3: deploy failed' })
+        await mark.first().waitFor()
+        expect(await broken()).toEqual([])
+        await mark.first().click()
+        await page.getByText('no-such-package').first().waitFor()
+        expect(await page.getByRole('button', { name: /Roll back to/ }).count()).toBe(0)
+      } finally {
+        await page.unrouteAll()
+      }
     })
 
     it('has the main facts of a deployment in a narrow window, and the others on a click', async () => {

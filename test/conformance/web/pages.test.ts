@@ -4,8 +4,9 @@ import { eventually } from '../../support/eventually.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, useInterface } from '../../support/servers/web-interface.ts'
 import { defectTests } from './traces/defects.ts'
+import { findingTests } from './lists/findings.ts'
 import { ingestTests } from './ingest.ts'
-import { listTests } from './list.ts'
+import { listTests } from './lists/list.ts'
 import { priceTests } from './prices.ts'
 import { projectOf, sendAgentTrace } from './trace.ts'
 import { tracePageTests } from './traces/trace-page.ts'
@@ -210,6 +211,7 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
 
   listTests({ server, used })
   defectTests({ server, used })
+  inLong(() => findingTests({ server, used }))
   tracePageTests({ server, used })
   usageTests({ server, used, sent })
   priceTests({ server, used })

@@ -38,6 +38,7 @@ import { createIdentityStore } from '../../../src/storage/sql/identity/identity-
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createPriceStore } from '../../../src/storage/sql/prices/price-store.ts'
 import { createProjectStore } from '../../../src/storage/sql/projects/store.ts'
+import { createAlertStore } from '../../../src/storage/sql/alerts/alert-store.ts'
 import { createProjectViewStore } from '../../../src/storage/sql/projects/view-store.ts'
 import { createDeploymentFeed } from '../../../src/ingest/live/deployment-feed.ts'
 import { createLiveFeed } from '../../../src/ingest/live/live-feed.ts'
@@ -108,7 +109,7 @@ export function emptyReads(overrides: Partial<TraceReads> = {}): TraceReads {
     trace: async () => undefined,
     outline: async () => undefined,
     query: async () => Buffer.from('{"runs":[],"cursors":{"next":null,"prev":null}}'),
-    lines: async () => ({ bytes: Buffer.from(''), next: null }),
+    filePart: async () => ({ bytes: Buffer.from(''), next: null }),
     attachment: async () => undefined,
     stats: async () => ({ is_exact: true, figures: [], feedback: {} }),
     facets: async () => ({ values: [], has_more: false, is_whole: true }),
@@ -286,6 +287,8 @@ export async function startApp(options: FixtureOptions = {}) {
     threadReads: NO_THREAD_READS,
     projects: createProjectStore(database, clock),
     projectViews: createProjectViewStore(database, clock),
+    alerts: createAlertStore(database, clock),
+    evaluateAlerts: () => undefined,
     deleter: NO_DELETER,
     prices: createPriceStore(database, clock),
     findPrice: options.findPrice ?? (async () => NO_PRICE),

@@ -1,5 +1,13 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { useMemo } from 'react'
+import { call, type Reply } from '../../api/call.ts'
+import { joinFilter, quoted } from '../filter/filter.ts'
 import { useDeploymentApi } from './deployment-api.ts'
 import { FALLBACK_MS, LIVE } from './live.ts'
 
@@ -96,6 +104,68 @@ export function useDeploymentList<T>(
     getNextPageParam: ({ next }) => (next === undefined ? undefined : Number(next)),
     refetchInterval: FALLBACK_MS,
     meta: LIVE,
+  })
+}
+
+/** What the trace of a run costs. */
+export type RunCost = Pick<Reply<'POST /api/v1/runs/query'>['runs'][number], 'total_cost' | 'unpriced_runs'>
+
+const COSTS = 'run-costs'
+const COSTS_EVERY_MS = 10_000
+/** Runs of which one request reads the costs. */
+const COSTS_AT_ONCE = 100
+
+/** The costs of runs that have a trace, by the id of the run; the traces come some seconds after the runs. */
+export function useRunCosts(ids: readonly string[]): ReadonlyMap<string, RunCost> {
+  const { data } = useQuery({
+    queryKey: [COSTS, ids],
+    queryFn: async ({ signal }) => {
+      const costs = new Map<string, RunCost>()
+      for (let from = 0; from < ids.length; from += COSTS_AT_ONCE) {
+        const id = ids.slice(from, from + COSTS_AT_ONCE)
+        const select = ['id', 'total_cost', 'unpriced_runs']
+        const body = { id, is_root: true, select, limit: COSTS_AT_ONCE }
+        const { runs } = await call('POST /api/v1/runs/query', { body, signal })
+        for (const run of runs) costs.set(run.id, run)
+      }
+      return costs
+    },
+    enabled: ids.length > 0,
+    placeholderData: keepPreviousData,
+    refetchInterval: COSTS_EVERY_MS,
+  })
+  return data ?? new Map()
+}
+
+const MOST_FOUND = 100
+const IS_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/**
+ * The ids of the threads of a deployment in whose newest 100 matching traces a text is found: the traces of a deployment
+ * are in the project of its name. Undefined without a text, and while they are read.
+ */
+export function useThreadsWith(name: string, text: string) {
+  return useQuery({
+    queryKey: ['threads-with', name, text],
+    queryFn: async ({ signal }): Promise<string[]> => {
+      const [project] = await call('GET /api/v1/sessions', { query: { name, include_stats: false }, signal })
+      if (project === undefined) return []
+      const filter = joinFilter(text.split(/\s+/).map((word) => `search(${quoted(word)})`))
+      const body = {
+        session: [project.id],
+        is_root: true,
+        filter,
+        select: ['id', 'thread_id'],
+        limit: MOST_FOUND,
+      }
+      const { runs } = await call('POST /api/v1/runs/query', { body, signal })
+      // Other senders of the project may have threads whose ids are no uuids, which the deployment would refuse.
+      return [
+        ...new Set(runs.flatMap(({ thread_id }) => (IS_UUID.test(thread_id ?? '') ? (thread_id ?? []) : []))),
+      ]
+    },
+    enabled: text !== '',
+    placeholderData: keepPreviousData,
   })
 }
 

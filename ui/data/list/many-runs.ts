@@ -50,7 +50,7 @@ export function useSharedFeedback() {
   })
 }
 
-export const EXPORT_FORMATS = ['csv', 'jsonl'] as const
+export const EXPORT_FORMATS = ['csv', 'jsonl', 'parquet'] as const
 
 /** A file of runs. */
 interface RunFile {

@@ -9,7 +9,9 @@ import { call } from '../../api/call.ts'
 import { nextOffset, PROJECTS_PER_PAGE, projectsOf, readEveryMs } from './project-pages.ts'
 
 /** What the server can sort projects by. */
-export type ProjectOrder = 'name' | 'last_run_start_time' | 'error_rate' | 'latency_p50' | 'latency_p99'
+export type ProjectOrder =
+  | ('name' | 'last_run_start_time' | 'error_rate' | 'latency_p50' | 'latency_p99')
+  | ('trace_count' | 'total_tokens' | 'total_cost')
 
 /** An order of projects; undefined for the newest first. */
 export type ProjectSort = { by: ProjectOrder; isDescending: boolean } | undefined
@@ -38,6 +40,24 @@ export function useProject(id: string) {
     queryKey: ['project', id],
     queryFn: ({ signal }) => call('GET /api/v1/sessions/{id}', { params: { id }, signal }),
   })
+}
+
+/** Maximum number of projects that are read by their ids. */
+const MOST_NAMED = 100
+
+/** The names of some projects, by their ids, as far as they have been read. */
+export function useProjectNames(ids: readonly string[]): ReadonlyMap<string, string> {
+  const id = [...new Set(ids)].toSorted().slice(0, MOST_NAMED)
+  const { data } = useQuery({
+    queryKey: ['project-names', id],
+    queryFn: async ({ signal }) => {
+      const found = await call('GET /api/v1/sessions', { query: { id, limit: MOST_NAMED }, signal })
+      return new Map(found.map((project) => [project.id, project.name]))
+    },
+    enabled: id.length > 0,
+    placeholderData: keepPreviousData,
+  })
+  return data ?? new Map()
 }
 
 /** Creates a project, or with an id changes its name and description; returns its id. */

@@ -1,9 +1,23 @@
 import type { UsageDetails } from '../../api/platform.gen.ts'
 import type { UsageRange } from './range.ts'
 
-/** Groupings of usage. Only tokens and costs are grouped by model, because a trace or a run may call several. */
+/** Groupings of counted usage. Only tokens and costs are grouped by model, because a trace or a run may call several. */
 export const GROUPINGS = ['project', 'workspace', 'user', 'api_key', 'model'] as const
-export type Grouping = (typeof GROUPINGS)[number]
+/** One of these, or `metadata.` and a key: by the value that the roots of the stored traces have. */
+export type Grouping = (typeof GROUPINGS)[number] | `metadata.${string}`
+
+const METADATA = 'metadata.'
+
+/** The metadata key of a grouping; undefined for other groupings. */
+export function usageKeyOf(grouping: Grouping): string | undefined {
+  return grouping.startsWith(METADATA) ? grouping.slice(METADATA.length) : undefined
+}
+
+/** The grouping that a text of the address names; by project for any other text. */
+export function usageGroupingOf(text: string): Grouping {
+  if (text.startsWith(METADATA) && text.length > METADATA.length) return text as `metadata.${string}`
+  return GROUPINGS.find((one) => one === text) ?? 'project'
+}
 /** The quantity that is added up: counted traces, tokens, dollars, or runs of deployments and their nodes. */
 export const MEASURES = ['traces', 'tokens', 'cost', 'runs', 'nodes'] as const
 export type Measure = (typeof MEASURES)[number]
@@ -21,7 +35,7 @@ export function isOfModels(measure: Measure): boolean {
 /** Size of the buckets of a report. */
 export type Stride = UsageDetails['stride']
 /** The values that name a group of a report. */
-export type Dimensions = UsageDetails['usage'][number]['dimensions']
+export type Dimensions = UsageDetails['usage'][number]['dimensions'] | { metadata_value: string }
 
 export interface UsageQuery extends UsageRange {
   workspaces: readonly string[]

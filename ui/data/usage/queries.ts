@@ -8,7 +8,8 @@ import {
 import { call, type Reply } from '../../api/call.ts'
 import type { Overriding } from '../settings/organization.ts'
 import { monthOf, type UsageRange } from './range.ts'
-import type { CountedQuery, SummedQuery, UsageLine, UsageQuery } from './lines.ts'
+import type { TraceRunStatsBucket } from '../../api/platform.gen.ts'
+import { type CountedQuery, type SummedQuery, type UsageLine, type UsageQuery, usageKeyOf } from './lines.ts'
 
 const PATH = '/api/v1/orgs/current/billing'
 const REPORT_EVERY_MS = 30_000
@@ -30,6 +31,37 @@ function parametersOf({ from, to, workspaces }: UsageRange & { workspaces: reado
   return { start_time: from, end_time: to, workspace_ids: [...workspaces] }
 }
 
+const HOUR_MS = 3_600_000
+/** Ranges up to this length have bars of hours. */
+const HOURS_OF_MS = 72 * HOUR_MS
+/** Maximum number of groups in a response of the server. */
+const MOST_GROUPS = 100
+
+/** The lines of the stored traces of the open workspace, by a key of the metadata of their roots. */
+async function readByKey({ from, to, measure }: UsageQuery, path: string, signal: AbortSignal) {
+  const isByHour = Date.parse(to) - Date.parse(from) <= HOURS_OF_MS
+  const group_by = { attribute: 'metadata' as const, path, max_groups: MOST_GROUPS }
+  const interval = isByHour ? '1h' : '1d'
+  const body = { is_root: true, start_time: from, end_time: to, interval, group_by }
+  const stats = await call('POST /api/v1/runs/stats', { body, signal })
+  const buckets = 'buckets' in stats ? (stats.buckets as TraceRunStatsBucket[]) : []
+  const valueOf = ({
+    run_count,
+    total_tokens,
+    total_cost,
+  }: TraceRunStatsBucket['figures']): string | null => {
+    if (measure === 'cost') return total_cost
+    return String(measure === 'tokens' ? (total_tokens ?? 0) : run_count)
+  }
+  const lines = buckets.map(({ start_time, group, figures }) => ({
+    time_bucket: start_time,
+    dimensions: { metadata_value: group ?? '' },
+    value: valueOf(figures),
+    unpriced: 0,
+  }))
+  return { stride: isByHour ? { days: 0, hours: 1 } : { days: 1, hours: 0 }, lines }
+}
+
 async function readLines(
   query: UsageQuery,
   signal: AbortSignal,
@@ -38,6 +70,8 @@ async function readLines(
   lines: UsageLine[]
 }> {
   const { grouping, measure } = query
+  const key = usageKeyOf(grouping)
+  if (key !== undefined) return await readByKey(query, key, signal)
   const counted = countedOf(query)
   if (counted !== undefined) {
     const { kind, property, group_by } = counted

@@ -7,6 +7,7 @@ import {
   useState,
 } from 'react'
 import css from './chart.module.css'
+import type { Tick } from './time-ticks.ts'
 
 /** Size of a picture in its own units; it is stretched to its place. */
 export const [WIDTH, HEIGHT] = [1000, 200]
@@ -89,7 +90,7 @@ export function Frame({
   label,
   top,
   axis,
-  ends,
+  ticks,
   places,
   cursor,
   children,
@@ -99,8 +100,7 @@ export function Frame({
   top: number
   /** The label of a height on the axis. */
   axis(value: number): string
-  /** Texts at both ends of the time axis. */
-  ends: readonly [string, string]
+  ticks: readonly Tick[]
   /** Number of places on the time axis. */
   places: number
   cursor?: Cursor | undefined
@@ -123,8 +123,11 @@ export function Frame({
       </div>
       <Picture {...{ cursor, places, brush, setBrush }}>{children}</Picture>
       <div className={css['ends']} aria-hidden="true">
-        <span>{ends[0]}</span>
-        <span>{ends[1]}</span>
+        {ticks.map(({ at, text }) => (
+          <span key={at} style={{ insetInlineStart: `${(at * 100) / Math.max(1, places)}%` }}>
+            {text}
+          </span>
+        ))}
       </div>
     </figure>
   )

@@ -1,5 +1,6 @@
 import css from './chart.module.css'
 import { type Cursor, Frame, HEIGHT, WIDTH } from './frame.tsx'
+import type { Tick } from './time-ticks.ts'
 import { type Tone, topOf } from './scale.ts'
 
 export interface Point {
@@ -18,28 +19,48 @@ export interface Line {
   points: readonly (Point | undefined)[]
 }
 
+/** A height that the lines should not cross. */
+export interface ChartLimit {
+  id: string
+  size: number
+  isFiring: boolean
+}
+
 /** Lines with a mark at each point. A table with the same numbers belongs below. */
 export function Lines({
   label,
   lines,
+  limits = [],
   places,
   axis,
-  ends,
+  ticks,
   cursor,
 }: {
   label: string
   lines: readonly Line[]
+  limits?: readonly ChartLimit[]
   places: number
   axis(value: number): string
-  ends: readonly [string, string]
+  ticks: readonly Tick[]
   cursor?: Cursor
 }) {
   const sizes = lines.flatMap(({ points }) => points.flatMap((point) => point?.size ?? []))
-  const top = topOf(Math.max(0, ...sizes))
+  const top = topOf(Math.max(0, ...sizes, ...limits.map(({ size }) => size)))
   const x = (index: number): number => ((index + 0.5) * WIDTH) / Math.max(1, places)
   const y = (size: number): number => HEIGHT - (size / top) * HEIGHT
   return (
-    <Frame {...{ label, top, axis, ends, places, cursor }}>
+    <Frame {...{ label, top, axis, ticks, places, cursor }}>
+      {limits.map(({ id, size, isFiring }) => (
+        <line
+          key={id}
+          x1={0}
+          x2={WIDTH}
+          y1={y(size)}
+          y2={y(size)}
+          className={css['limit']}
+          data-firing={isFiring}
+        />
+      ))}
       {lines.map(({ id, series, isDashed = false, points }) => (
         <g key={id} data-series={series} className={css['part']}>
           <path

@@ -1,5 +1,6 @@
 import css from './chart.module.css'
 import { type Cursor, Frame, HEIGHT, WIDTH } from './frame.tsx'
+import type { Tick } from './time-ticks.ts'
 import { type Tone, topOf } from './scale.ts'
 
 export interface BarPart {
@@ -27,15 +28,14 @@ export function StackedBars({
   label,
   bars,
   axis,
-  ends,
+  ticks,
   cursor,
 }: {
   label: string
   bars: readonly Bar[]
   /** The label of a height on the axis. */
   axis(value: number): string
-  /** Texts at both ends of the time axis. */
-  ends: readonly [string, string]
+  ticks: readonly Tick[]
   cursor?: Cursor
 }) {
   const highest = Math.max(0, ...bars.map(({ parts }) => parts.reduce((sum, { size }) => sum + size, 0)))
@@ -43,7 +43,7 @@ export function StackedBars({
   const place = WIDTH / Math.max(1, bars.length)
   const width = Math.min(place * FILL, WIDEST)
   return (
-    <Frame {...{ label, top, axis, ends, cursor }} places={bars.length}>
+    <Frame {...{ label, top, axis, ticks, cursor }} places={bars.length}>
       {bars.map((bar, index) => {
         let y = HEIGHT
         return bar.parts.map(({ id, series, size, title, open }) => {

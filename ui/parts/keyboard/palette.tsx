@@ -23,43 +23,16 @@ async function openId(id: string): Promise<void> {
   navigate(project === undefined ? `/traces/${id}` : `/projects/${id}`)
 }
 
-const MOST_NAMED = 8
-const MOST_DEPLOYMENTS = 100
-
-interface Named {
-  id: string
-  name: string
-  kind: string
-  path: string
-}
-
-/** Projects and deployments whose name contains a text; a kind that cannot be read is left out. */
-async function findNamed(text: string, signal: AbortSignal): Promise<Named[]> {
-  const asked = { name_contains: text, limit: MOST_NAMED }
-  const [projects, deployments] = await Promise.all([
-    call('GET /api/v1/sessions', { query: asked, signal }).catch(() => []),
-    call('GET /api/v2/deployments', { query: { limit: MOST_DEPLOYMENTS }, signal }).catch(() => undefined),
-  ])
-  const hosted = (deployments?.resources ?? []).filter(({ name }) => name.toLowerCase().includes(text))
-  return [
-    ...projects.map(({ id, name }) => ({ id, name, kind: 'project', path: `/projects/${id}` })),
-    ...hosted.slice(0, MOST_NAMED).map(({ id, name }) => {
-      const path = `/deployments/${encodeURIComponent(name)}`
-      return { id, name, kind: 'deployment', path }
-    }),
-  ]
-}
-
 function useNamed(text: string) {
   return useQuery({
     queryKey: ['palette', text],
-    queryFn: ({ signal }) => findNamed(text, signal),
+    queryFn: async ({ signal }) => (await import('./find-named.ts')).findNamed(text, signal),
     enabled: text !== '',
     placeholderData: keepPreviousData,
   })
 }
 
-/** Finds pages, projects and deployments by name, and runs, traces and projects by id. */
+/** Finds pages, projects, deployments, models, members and threads by name, and runs, traces and projects by id. */
 export function Palette({ pages, close }: { pages: readonly Target[]; close(): void }) {
   const [text, setText] = useState('')
   const wanted = text.trim().toLowerCase()
@@ -81,9 +54,14 @@ export function Palette({ pages, close }: { pages: readonly Target[]; close(): v
         ],
   )
   if (wanted !== '') {
-    for (const { id, name, kind, path } of named.data ?? [])
-      if (name.toLowerCase().includes(wanted))
-        options.push({ id, text: name, hint: kind, choose: opened(() => navigate(path)) })
+    for (const { id, name, kind, path, found } of named.data ?? [])
+      if (found !== undefined || name.toLowerCase().includes(wanted))
+        options.push({
+          id,
+          text: name,
+          hint: found === undefined || found === '' ? kind : `${kind} · ${found}`,
+          choose: opened(async () => navigate(typeof path === 'string' ? path : await path())),
+        })
   }
   if (ID.test(wanted))
     options.unshift({
@@ -96,8 +74,8 @@ export function Palette({ pages, close }: { pages: readonly Target[]; close(): v
   return (
     <Dialog title="Find" isBare close={close}>
       <Combobox
-        label="A page, project or deployment, or an id"
-        placeholder="A page, project or deployment, or the id of a run or trace"
+        label="A name or an id"
+        placeholder="A page, project, deployment, model, member or thread, or an id"
         value={text}
         options={options}
         classes={classes}
@@ -106,7 +84,8 @@ export function Palette({ pages, close }: { pages: readonly Target[]; close(): v
       />
       {options.length === 0 && !named.isFetching && (
         <p className={css['body']} role="status">
-          No page, project or deployment has “{text.trim()}” in its name.
+          Nothing found: no page, project, deployment, model or member has “{text.trim()}” in its name, and no
+          thread of the last 30 days contains it.
         </p>
       )}
     </Dialog>

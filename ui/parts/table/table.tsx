@@ -20,6 +20,24 @@ interface ColumnHead {
 /** The column of the buttons that change a row. */
 export const CHANGE: TableColumn = { name: 'Change', isHidden: true }
 
+/** The head of a column that sorts the rows, with an arrow if they are sorted by it. */
+export function SortButton({
+  order,
+  change,
+  children,
+}: {
+  order: 'ascending' | 'descending' | undefined
+  change(): void
+  children: ReactNode
+}) {
+  return (
+    <button type="button" className={css['sort']} onClick={change}>
+      {order !== undefined && <Icon name={order === 'descending' ? 'fold' : 'up'} />}
+      {children}
+    </button>
+  )
+}
+
 function Head({ name, title, isNumber, isHidden, sort }: ColumnHead) {
   return (
     <th scope="col" title={title} className={isNumber ? 'number' : undefined} aria-sort={sort?.order}>
@@ -30,10 +48,9 @@ function Head({ name, title, isNumber, isHidden, sort }: ColumnHead) {
           name
         )
       ) : (
-        <button type="button" className={css['sort']} onClick={sort.change}>
-          {sort.order !== undefined && <Icon name={sort.order === 'descending' ? 'fold' : 'up'} />}
+        <SortButton order={sort.order} change={sort.change}>
           {name}
-        </button>
+        </SortButton>
       )}
     </th>
   )

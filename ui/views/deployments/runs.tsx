@@ -4,7 +4,9 @@ import {
   useBulkCancel,
   useDeploymentList,
   useDeploymentRead,
+  type RunCost,
   useGraphNames,
+  useRunCosts,
 } from '../../data/deployments/contents.ts'
 import { runWord, type ThreadRun } from '../../data/deployments/thread-run.ts'
 import { wordsOf } from '../../data/deployments/words.ts'
@@ -14,6 +16,7 @@ import { Dialog } from '../../parts/forms/dialog.tsx'
 import { columnDuration } from '../../parts/format/numbers.ts'
 import { previewText } from '../../parts/format/preview-text.ts'
 import { microsBetween } from '../../parts/format/times.ts'
+import { MoneyCell } from '../../parts/money.tsx'
 import { Failure } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Table, type TableColumn } from '../../parts/table/table.tsx'
@@ -139,6 +142,7 @@ const COLUMNS: readonly TableColumn[] = [
   'Graph',
   'Started',
   { name: 'Took', isNumber: true, title: 'From its creation to its end' },
+  { name: 'Cost', isNumber: true, title: 'Of its trace, as far as the prices are known' },
   'Trace',
   'Run',
 ]
@@ -158,11 +162,14 @@ function Row({
   run,
   isWaiting,
   graph,
+  cost,
 }: {
   name: string
   run: ThreadRun
   isWaiting: boolean
   graph: string | undefined
+  /** Undefined before its trace is stored. */
+  cost: RunCost | undefined
 }) {
   const words = inputWords(run)
   const error = run.weir?.error?.message
@@ -183,6 +190,9 @@ function Row({
       </td>
       <td className="number">
         {ACTIVE.includes(run.status) ? '–' : columnDuration(microsBetween(run.created_at, run.updated_at))}
+      </td>
+      <td className="number">
+        <MoneyCell value={cost?.total_cost} unpriced={cost?.unpriced_runs} />
       </td>
       <td>
         <Link to={`/runs/${run.run_id}`}>trace</Link>
@@ -205,7 +215,9 @@ export function Runs({ name }: { name: string }) {
   const runs = useDeploymentList<ThreadRun>(name, '/runs/search', status === 'any' ? {} : { status })
   const waiting = useWaitingThreads(name)
   const graphs = useGraphNames(name)
-  const waits = waitingRuns(runs.data?.pages.flatMap(({ rows }) => rows) ?? [], waiting)
+  const rows = runs.data?.pages.flatMap((page) => page.rows) ?? []
+  const waits = waitingRuns(rows, waiting)
+  const costs = useRunCosts(rows.map(({ run_id }) => run_id))
   return (
     <section className={css['section']}>
       <div className={css['head']}>
@@ -227,6 +239,7 @@ export function Runs({ name }: { name: string }) {
             run={run}
             isWaiting={waits.has(run.run_id)}
             graph={graphs.get(run.assistant_id)}
+            cost={costs.get(run.run_id)}
           />
         )}
       </PagedTable>

@@ -1,17 +1,21 @@
-import { type DeploymentThread, useDeploymentList } from '../../data/deployments/contents.ts'
+import { useDeferredValue } from 'react'
+import { type DeploymentThread, useDeploymentList, useThreadsWith } from '../../data/deployments/contents.ts'
 import { threadWord } from '../../data/deployments/thread-run.ts'
 import { firstWords, lastWords, READ_WORDS } from '../../data/deployments/thread-words.ts'
-import { Chip, Select } from '../../parts/controls.tsx'
+import { Chip, Field, Select } from '../../parts/controls.tsx'
 import { previewText } from '../../parts/format/preview-text.ts'
 import { Time } from '../../parts/time.tsx'
 import { setParam, useParam } from '../../router/location.ts'
-import { wordParam } from '../../router/params.ts'
+import { textParam, wordParam } from '../../router/params.ts'
 import { PagedTable } from './contents.tsx'
 import css from './deployments.module.css'
 import { StudioLink } from './studio-link.tsx'
 
 const STATUSES = ['any', 'interrupted', 'busy', 'error', 'idle'] as const
 type Status = (typeof STATUSES)[number]
+/** The id of no thread: an empty list of ids would be no condition. */
+const NO_THREAD = '00000000-0000-0000-0000-000000000000'
+const TEXT = textParam('q')
 const STATE = wordParam<Status>('state', [...STATUSES])
 
 /** Metadata that the server writes; the graph has a column. */
@@ -61,14 +65,24 @@ function Row({ name, thread }: { name: string; thread: DeploymentThread }) {
 
 /** The threads of a deployment, the latest activity first. */
 export function Threads({ name }: { name: string }) {
-  const state = useParam(STATE)
+  const [state, text] = [useParam(STATE), useParam(TEXT)]
+  const found = useThreadsWith(name, useDeferredValue(text.trim()))
   const threads = useDeploymentList<DeploymentThread>(name, '/threads/search', {
     ...READ_WORDS,
     ...(state !== 'any' && { status: state }),
+    ...(text.trim() !== '' &&
+      found.data !== undefined && { ids: found.data.length > 0 ? found.data : [NO_THREAD] }),
   })
   return (
     <section className={css['section']}>
-      <div>
+      <div className={css['choices']}>
+        <Field
+          type="search"
+          aria-label="Threads that contain"
+          placeholder="Words in its traces"
+          defaultValue={text}
+          onChange={({ target }) => setParam(TEXT, target.value)}
+        />
         <Select<Status>
           label="State"
           value={state}

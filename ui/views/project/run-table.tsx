@@ -5,12 +5,12 @@ import type { LiveRuns } from '../../data/live/live-runs.ts'
 import { MOST_SELECTED, toggled, withRange } from '../../data/list/selected-runs.ts'
 import type { ListedRun, RunQuery } from '../../data/run-pages.ts'
 import { useRuns } from '../../data/runs.ts'
-import { Icon } from '../../parts/icon.tsx'
 import { Button } from '../../parts/controls.tsx'
 import { useKeys } from '../../parts/keyboard/keys.ts'
 import { placeAfter } from '../../parts/keyboard/place-after.ts'
 import { rowHeight } from '../../parts/row-height.ts'
 import { Empty, Failure, Skeleton, StillReading } from '../../parts/states.tsx'
+import { SortButton } from '../../parts/table/table.tsx'
 import { Link } from '../../router/link.tsx'
 import { currentPath, navigate, setParam, useParam } from '../../router/location.ts'
 import { withParams } from '../../router/params.ts'
@@ -103,13 +103,13 @@ function ColumnHead({ column, sort }: { column: RunColumn; sort: RunQuery['sort'
   const { name, title, isNumber = false, orders } = column
   const isSorted = orders !== undefined && orders === sort?.by
   const next = !isSorted ? `${orders}` : sort?.order === 'desc' ? `-${orders}` : ''
-  const sorted = { desc: 'descending', asc: 'ascending' } as const
+  const order = isSorted && sort ? ({ desc: 'descending', asc: 'ascending' } as const)[sort.order] : undefined
   return (
     <span
       role="columnheader"
       title={title}
       className={isNumber ? css['number'] : undefined}
-      aria-sort={isSorted && sort ? sorted[sort.order] : undefined}
+      aria-sort={order}
     >
       {orders === undefined ? (
         name === '' ? (
@@ -118,10 +118,9 @@ function ColumnHead({ column, sort }: { column: RunColumn; sort: RunQuery['sort'
           name
         )
       ) : (
-        <button type="button" className={css['order']} onClick={() => setParam(SORT, next, { step: true })}>
-          {isSorted && <Icon name={sort?.order === 'desc' ? 'fold' : 'up'} />}
+        <SortButton order={order} change={() => setParam(SORT, next, { step: true })}>
           {name}
-        </button>
+        </SortButton>
       )}
     </span>
   )

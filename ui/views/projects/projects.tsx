@@ -32,7 +32,7 @@ type Column = Exclude<TableColumn, string> & { by?: ProjectOrder }
 
 const COLUMNS: readonly Column[] = [
   { name: 'Name', by: 'name' },
-  { name: 'Traces', title: 'Traces that it has', isNumber: true },
+  { name: 'Traces', title: 'Traces that it has', isNumber: true, by: 'trace_count' },
   { name: 'Last run', title: 'When the newest run started', isNumber: true, by: 'last_run_start_time' },
   {
     name: 'Errors',
@@ -51,8 +51,9 @@ const COLUMNS: readonly Column[] = [
     name: 'Tokens',
     title: 'Prompt and completion tokens of all runs, without double counts',
     isNumber: true,
+    by: 'total_tokens',
   },
-  { name: 'Cost', title: 'Dollars, as far as the prices are known', isNumber: true },
+  { name: 'Cost', title: 'Dollars, as far as the prices are known', isNumber: true, by: 'total_cost' },
   {
     name: 'Checks',
     title: 'Share of the model calls of the last 7 days that meet all four checks',

@@ -5,6 +5,7 @@ import { Tabs } from '../../parts/controls.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { useParam } from '../../router/location.ts'
 import { wordParam } from '../../router/params.ts'
+import { Alerts } from './alerts.tsx'
 import { Audit } from './audit/audit.tsx'
 import { Display } from './display.tsx'
 import { Keys } from './keys/keys.tsx'
@@ -27,6 +28,7 @@ const VIEWS = [
   'roles',
   'secrets',
   'agents',
+  'alerts',
   'retention',
   'setup',
   'audit',
@@ -57,6 +59,7 @@ const SHOWN: Readonly<Record<View, readonly [name: string, content: () => ReactN
   roles: ['Roles', () => <Roles />],
   secrets: ['Secrets', () => <Secrets />],
   agents: ['Coding agents', () => <CodingAgents />],
+  alerts: ['Alerts', () => <Alerts />],
   retention: ['Retention', () => <Retention />],
   setup: ['Set-up', () => <SetUp />],
   audit: ['Audit log', () => <Audit />],
@@ -64,7 +67,7 @@ const SHOWN: Readonly<Record<View, readonly [name: string, content: () => ReactN
   server: ['Server', () => <ServerFacts />],
 }
 
-/** API keys, workspaces, members, sessions, roles, secrets, coding agents, retention, the set-up file, the audit log, the display of this browser, and facts about the server. */
+/** API keys, workspaces, members, sessions, roles, secrets, coding agents, alerts, retention, the set-up file, the audit log, the display of this browser, and facts about the server. */
 export function Settings() {
   const view = useParam(VIEW)
   const page = useRef<HTMLDivElement>(null)

@@ -1,5 +1,11 @@
 import { useMemo } from 'react'
-import { isOfDeployments, type Stride, type UsageLine, type UsageQuery } from '../../data/usage/lines.ts'
+import {
+  isOfDeployments,
+  usageKeyOf,
+  type Stride,
+  type UsageLine,
+  type UsageQuery,
+} from '../../data/usage/lines.ts'
 import {
   countText,
   exactMoney,
@@ -9,6 +15,7 @@ import {
   UNKNOWN,
 } from '../../parts/format/numbers.ts'
 import { type Bar, StackedBars, Swatch } from '../../parts/chart/stacked-bars.tsx'
+import { timeTicks } from '../../parts/chart/time-ticks.ts'
 import { Empty } from '../../parts/states.tsx'
 import { Table } from '../../parts/table/table.tsx'
 import { Link } from '../../router/link.tsx'
@@ -26,6 +33,8 @@ const NOTES = {
   runs: 'A run counts when it has ended, at the time of its first start.',
   nodes: 'Nodes of graphs and their subgraphs count when they are completed and their run has ended.',
 } as const
+const BY_KEY =
+  'Stored traces of the open workspace whose root has the key, at most 100 values; deleted traces are not in it.'
 
 function textOf(query: UsageQuery, value: string | null | undefined): string {
   if (value === null || value === undefined) return UNKNOWN
@@ -39,7 +48,8 @@ function bucketText(bucket: string, hours: number): string {
 
 /** The list behind a number; undefined if it has none. */
 function listOf(query: UsageQuery, group?: UsageGroup, bucket?: string): string | undefined {
-  return isOfDeployments(query.measure) ? undefined : countedPath(query, group, bucket)
+  const hasList = !isOfDeployments(query.measure) && usageKeyOf(query.grouping) === undefined
+  return !hasList ? undefined : countedPath(query, group, bucket)
 }
 
 interface FigureProps {
@@ -217,10 +227,10 @@ export function UsageReport({
         label={`Chart: ${WORDS[query.measure]} from ${ends[0]} to ${ends[1]}. The tables below have its numbers.`}
         bars={barsOf(query, buckets, series, stride.hours)}
         axis={short}
-        ends={[ends[0] ?? '', ends[1] ?? '']}
+        ticks={timeTicks(buckets, 'utc')}
       />
       <p className={css['note']}>
-        {strideText(stride)} {NOTES[query.measure]}
+        {strideText(stride)} {usageKeyOf(query.grouping) === undefined ? NOTES[query.measure] : BY_KEY}
         {query.measure === 'cost' && table.unpriced > 0 && (
           <>
             {' '}

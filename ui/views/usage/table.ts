@@ -46,6 +46,10 @@ function identityOf(dimensions: Dimensions): Identity {
     const { workspace_id: id, workspace_name: name } = dimensions
     return { id, name, selects: { workspace_ids: id } }
   }
+  if ('metadata_value' in dimensions) {
+    const { metadata_value: id } = dimensions
+    return { id, name: id, selects: {} }
+  }
   const { provider, model } = dimensions
   return modelIdentity(provider, model)
 }

@@ -3,14 +3,17 @@ import { useSession } from '../../data/session.ts'
 import { csvAddress, useUsage } from '../../data/usage/queries.ts'
 import { customRangeOf, type RangeName, rangeOf, RANGES } from '../../data/usage/range.ts'
 import {
+  type Grouping,
   GROUPINGS,
   isOfDeployments,
   isOfModels,
   type Measure,
   MEASURES,
   type UsageQuery,
+  usageGroupingOf,
+  usageKeyOf,
 } from '../../data/usage/lines.ts'
-import { Select } from '../../parts/controls.tsx'
+import { Field, Select } from '../../parts/controls.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Empty, Loaded, Skeleton } from '../../parts/states.tsx'
 import { TimeRange } from '../../parts/time-range/time-range.tsx'
@@ -25,8 +28,11 @@ const RANGE_WORDS = ['30d', '12h', '7d', '90d', '365d'] as const satisfies reado
 const RANGE = wordParam('t', RANGE_WORDS)
 const FROM = textParam('from')
 const TO = textParam('to')
-const GROUPING = wordParam('by', GROUPINGS)
+const GROUPING = textParam('by')
 const MEASURE = wordParam('of', MEASURES)
+
+const METADATA = 'metadata'
+const END_USER = 'metadata.user_id'
 
 const GROUPING_NAMES = {
   project: 'By project',
@@ -35,6 +41,10 @@ const GROUPING_NAMES = {
   api_key: 'By API key',
   model: 'By model',
 } as const
+const KEY_NAMES = [
+  [END_USER, 'By end user (user_id)'],
+  [METADATA, 'By metadata …'],
+] as const
 const MEASURE_NAMES = {
   traces: 'Traces',
   tokens: 'Tokens',
@@ -61,15 +71,60 @@ export function Usage() {
 }
 
 /** Shows tokens instead of traces or runs when grouped by model, because each of them may call several models. */
-function measureOf(chosen: Measure, isByModel: boolean): Measure {
-  return isByModel && !isOfModels(chosen) ? 'tokens' : chosen
+function measureOf(chosen: Measure, grouping: Grouping): Measure {
+  if (grouping === 'model' && !isOfModels(chosen)) return 'tokens'
+  return usageKeyOf(grouping) !== undefined && isOfDeployments(chosen) ? 'traces' : chosen
+}
+
+/** The choice of the grouping, and of the key of the metadata. */
+function GroupChoice({
+  grouping,
+  isOfDeployments: isByDeployment,
+}: {
+  grouping: Grouping
+  isOfDeployments: boolean
+}) {
+  const [isAsked, ask] = useState(false)
+  const key = usageKeyOf(grouping)
+  const isByKey = isAsked || (key !== undefined && grouping !== END_USER)
+  const names = { ...GROUPING_NAMES, ...(isByDeployment && { project: 'By deployment' }) }
+  return (
+    <>
+      <Select<string>
+        label="Group"
+        value={isByKey ? METADATA : grouping}
+        options={[...GROUPINGS.map((name) => [name, names[name]] as const), ...KEY_NAMES]}
+        onChange={(word) => {
+          ask(word === METADATA)
+          setParam(GROUPING, word === METADATA || word === 'project' ? '' : word)
+        }}
+      />
+      {isByKey && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            const asked = String(new FormData(event.currentTarget).get('key') ?? '').trim()
+            if (asked !== '') setParam(GROUPING, `metadata.${asked}`)
+          }}
+        >
+          <Field
+            name="key"
+            aria-label="Key of the metadata"
+            placeholder="Key, then Enter"
+            defaultValue={key}
+          />
+        </form>
+      )}
+    </>
+  )
 }
 
 function UsageOf({ workspaces }: { workspaces: readonly { id: string; display_name: string }[] }) {
   const [now] = useState(Date.now)
-  const [range, grouping] = [useParam(RANGE), useParam(GROUPING)]
+  const [range, grouping] = [useParam(RANGE), usageGroupingOf(useParam(GROUPING))]
+  const key = usageKeyOf(grouping)
   const custom = { from: useParam(FROM), to: useParam(TO) }
-  const measure = measureOf(useParam(MEASURE), grouping === 'model')
+  const measure = measureOf(useParam(MEASURE), grouping)
   const query: UsageQuery = {
     ...customRangeOf(custom, rangeOf(range, now)),
     grouping,
@@ -79,8 +134,9 @@ function UsageOf({ workspaces }: { workspaces: readonly { id: string; display_na
   const usage = useUsage(query)
   const page = useRef<HTMLDivElement>(null)
   useRowKeys(page)
-  const measures = MEASURES.filter((name) => grouping !== 'model' || isOfModels(name))
-  const groupings = { ...GROUPING_NAMES, ...(isOfDeployments(measure) && { project: 'By deployment' }) }
+  const measures = MEASURES.filter(
+    (name) => (grouping !== 'model' || isOfModels(name)) && (key === undefined || !isOfDeployments(name)),
+  )
   return (
     <div ref={page} className={css['page']}>
       <div className={css['head']}>
@@ -96,21 +152,18 @@ function UsageOf({ workspaces }: { workspaces: readonly { id: string; display_na
               setParams({ t: undefined, from: from || undefined, to: to || undefined })
             }
           />
-          <Select
-            label="Group"
-            value={grouping}
-            options={GROUPINGS.map((name) => [name, groupings[name]])}
-            onChange={(word) => setParam(GROUPING, word)}
-          />
+          <GroupChoice grouping={grouping} isOfDeployments={isOfDeployments(measure)} />
           <Select
             label="Measure"
             value={measure}
             options={measures.map((name) => [name, MEASURE_NAMES[name]])}
             onChange={(word) => setParam(MEASURE, word)}
           />
-          <a href={csvAddress(query)} download>
-            CSV
-          </a>
+          {key === undefined && (
+            <a href={csvAddress(query)} download>
+              CSV
+            </a>
+          )}
         </div>
       </div>
       <Loaded from={usage}>

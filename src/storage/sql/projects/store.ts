@@ -18,6 +18,7 @@ import {
 } from '../driver/database.ts'
 import { createProjectResolver, type FreshProject } from './resolver.ts'
 import { createSpanFilters } from './span-filters.ts'
+import { deleteAlertsOf } from '../alerts/alert-store.ts'
 import { deleteViewsOf } from './view-store.ts'
 import {
   DEFAULT_NAME,
@@ -111,9 +112,13 @@ function listStatement(workspace_id: string, query: ProjectQuery): { sql: string
   return { sql, params: [...params, query.limit + 1, query.offset] }
 }
 
-async function remove(session: SqlSession, workspace_id: string, id: string): Promise<Project | undefined> {
+async function remove(
+  session: SqlSession,
+  { workspace_id, id, now }: { workspace_id: string; id: string; now: number },
+): Promise<Project | undefined> {
   const found = await findProject(session, workspace_id, 'id', id)
   if (found === undefined) return undefined
+  await deleteAlertsOf(session, { workspace_id, project_id: id, now })
   await deleteViewsOf(session, workspace_id, id)
   await session.query('DELETE FROM projects WHERE workspace_id = ? AND id = ?', [workspace_id, id])
   return found
@@ -121,6 +126,7 @@ async function remove(session: SqlSession, workspace_id: string, id: string): Pr
 
 function changing(
   database: Database,
+  clock: Clock,
   forgetProjects: (workspace_id: string) => void,
 ): Pick<ProjectStore, 'update' | 'revise' | 'delete'> {
   const revise: ProjectStore['revise'] = async (workspace_id, id, revised) => {
@@ -136,7 +142,7 @@ function changing(
     revise,
     async delete(workspace_id, id) {
       const gone = await database.tx(`projects:${workspace_id}`, (session) =>
-        remove(session, workspace_id, id),
+        remove(session, { workspace_id, id, now: clock.now() }),
       )
       forgetProjects(workspace_id)
       return gone
@@ -198,7 +204,7 @@ export function createProjectStore(
       filters.forget(workspace_id)
       return written
     },
-    ...changing(database, forget),
+    ...changing(database, clock, forget),
     keys(workspace_id, query) {
       const { where, params } = conditionsOf(workspace_id, query)
       const sql = `SELECT id, name, start_time FROM projects WHERE ${where} LIMIT ?`

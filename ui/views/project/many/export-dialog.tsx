@@ -9,7 +9,11 @@ import { countText } from '../../../parts/format/numbers.ts'
 import { saveFile } from '../../../parts/save-file.ts'
 import css from './many.module.css'
 
-const NAMES = { csv: 'CSV, for spreadsheets', jsonl: 'JSON lines, with every field' } as const
+const NAMES = {
+  csv: 'CSV, for spreadsheets',
+  jsonl: 'JSON lines, with every field',
+  parquet: 'Parquet, for DuckDB, pandas and others',
+} as const
 
 /** Saves the runs of a list, or the selected ones, as a file. */
 export function ExportDialog({

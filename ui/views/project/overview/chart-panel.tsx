@@ -1,19 +1,24 @@
 import { useState } from 'react'
+import type { Alert } from '../../../api/platform.gen.ts'
 import type { Bucket, Interval } from '../../../data/overview/buckets.ts'
+import type { Selection } from '../../../data/overview/selection.ts'
 import type { Cursor } from '../../../parts/chart/frame.tsx'
-import { Lines } from '../../../parts/chart/lines.tsx'
+import { type ChartLimit, Lines } from '../../../parts/chart/lines.tsx'
 import { StackedBars, Swatch } from '../../../parts/chart/stacked-bars.tsx'
 import { UNKNOWN } from '../../../parts/format/numbers.ts'
 import { Table } from '../../../parts/table/table.tsx'
 import { Link } from '../../../router/link.tsx'
 import { navigate } from '../../../router/location.ts'
-import { bucketText } from './bucket-text.ts'
+import { alertsOf, ChartAlerts, limitsOf } from './alerts/chart-alerts.tsx'
+import { bucketText, bucketTicks } from './bucket-text.ts'
 import type { Chart, Mark } from './charts.ts'
 import css from './overview.module.css'
 
 /** A chart with its legend, which shows the figures at the cursor, and with a table of all of its figures. */
 export function ChartPanel({
   chart,
+  selection,
+  alerts,
   buckets,
   interval,
   at,
@@ -21,6 +26,9 @@ export function ChartPanel({
   select,
 }: {
   chart: Chart
+  selection: Selection
+  /** All alerts of the project. */
+  alerts: readonly Alert[]
   buckets: readonly Bucket[]
   interval: Interval
   /** The bucket at the cursor, in all charts. */
@@ -31,6 +39,7 @@ export function ChartPanel({
   const [hasFocus, setFocus] = useState(false)
   const isEmpty = chart.series.every(({ marks }) => marks.every((mark) => mark === undefined))
   const bucket = at === undefined ? undefined : buckets[at]
+  const own = alertsOf(chart, selection.subject, alerts)
   return (
     <section
       className={css['panel']}
@@ -43,6 +52,7 @@ export function ChartPanel({
         <span className={css['note']}>
           {bucket === undefined ? chart.note : bucketText(bucket, interval)}
         </span>
+        <ChartAlerts chart={chart} selection={selection} alerts={own} />
       </div>
       {isEmpty ? (
         <p className={css['empty']}>{chart.empty} in this range.</p>
@@ -53,6 +63,7 @@ export function ChartPanel({
             chart={chart}
             buckets={buckets}
             interval={interval}
+            limits={limitsOf(own, selection)}
             cursor={{ at, move, select, open: (place) => navigate(chart.rows(place, place)) }}
           />
           <Numbers chart={chart} buckets={buckets} interval={interval} />
@@ -87,11 +98,13 @@ function Picture({
   chart,
   buckets,
   interval,
+  limits,
   cursor,
 }: {
   chart: Chart
   buckets: readonly Bucket[]
   interval: Interval
+  limits: readonly ChartLimit[]
   cursor: Cursor
 }) {
   const [first, last] = [buckets.at(0), buckets.at(-1)]
@@ -99,7 +112,7 @@ function Picture({
   const shared = {
     label: `${chart.title} from ${ends[0]} to ${ends[1]}. Arrow keys go through time, Enter opens the runs; the table below has all figures.`,
     axis: chart.axis,
-    ends: [ends[0] ?? '', ends[1] ?? ''] as const,
+    ticks: bucketTicks(buckets, interval),
     cursor,
   }
   const titled = (name: string, mark: Mark, at: number) => {
@@ -114,7 +127,7 @@ function Picture({
       isDashed,
       points: marks.map((mark, at) => mark && titled(name, mark, at)),
     }))
-    return <Lines {...shared} lines={lines} places={buckets.length} />
+    return <Lines {...shared} limits={limits} lines={lines} places={buckets.length} />
   }
   const bars = buckets.map(({ start }, at) => ({
     id: start,

@@ -10,6 +10,8 @@ import css from './overview.module.css'
 
 /** A class of times with the number of its runs, and the path of the list of exactly these runs. */
 export interface TimeClass {
+  /** Its shortest time. */
+  first: string
   name: string
   count: number
   to: string
@@ -31,6 +33,9 @@ function nextClass(from: number): number {
 
 const micros = (seconds: number): number => Math.round(seconds * 1e6)
 
+/** Ticks that have room under a chart of half a page. */
+const MOST_TICKS = 7
+
 /** All classes from the first to the last one that has runs. */
 export function classesOf(
   selection: Selection,
@@ -46,6 +51,7 @@ export function classesOf(
     const to = nextClass(from)
     const clauses = [`gte(${field}, "${micros(from)}us")`, `lt(${field}, "${micros(to)}us")`]
     classes.push({
+      first: durationText(micros(from)),
       name: `${durationText(micros(from))} to ${durationText(micros(to))}`,
       count: counts.get(from) ?? 0,
       to: rowsPath(selection, { start: span.from, end: span.to }, clauses),
@@ -74,7 +80,9 @@ export function Distribution({
       { id: name, series: 0, size: count, title: `${name}: ${countText(count)}`, open: () => navigate(to) },
     ],
   }))
-  const ends = [classes.at(0)?.name ?? '', classes.at(-1)?.name ?? ''] as const
+  // The left edge of a bar is where its class begins.
+  const every = Math.ceil(classes.length / MOST_TICKS)
+  const ticks = classes.flatMap(({ first }, at) => (at % every === 0 ? [{ at, text: first }] : []))
   return (
     <section className={css['panel']} aria-label={title}>
       <div className={css['caption']}>
@@ -83,7 +91,7 @@ export function Distribution({
       </div>
       <StackedBars
         label={`${title}: ${classes.length} classes; the table below has all figures.`}
-        {...{ bars, ends, axis: shortCount }}
+        {...{ bars, ticks, axis: shortCount }}
       />
       <details>
         <summary>Every figure of the chart</summary>

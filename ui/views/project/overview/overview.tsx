@@ -15,6 +15,7 @@ import { Empty, Failure, Loaded, Skeleton } from '../../../parts/states.tsx'
 import { setParam, setParams, useParam } from '../../../router/location.ts'
 import { textParam, wordParam } from '../../../router/params.ts'
 import { NoRun } from '../no-run.tsx'
+import { useAlerts } from '../../../data/alerts/alerts.ts'
 import { ChartPanel } from './chart-panel.tsx'
 import { type ChartData, chartsOf, type Percentile, PERCENTILES } from './charts.ts'
 import { Distribution } from './distribution.tsx'
@@ -164,6 +165,7 @@ function Figures({ data, isOld }: { data: ChartData; isOld: boolean }) {
     () => chartsOf({ span, interval, figures, selection, percentile }),
     [span, interval, figures, selection, percentile],
   )
+  const { data: alerts = [] } = useAlerts(selection.project)
   const buckets = useMemo(() => bucketsOf(span.from, span.to, interval), [span, interval])
   const select = (first: number, last: number): void => {
     move(undefined)
@@ -181,7 +183,7 @@ function Figures({ data, isOld }: { data: ChartData; isOld: boolean }) {
       {data.selection.group !== '' && <GroupTable data={data} />}
       <div className={css['charts']}>
         {charts.map((chart) => (
-          <ChartPanel key={chart.id} {...{ chart, buckets, interval, at, move, select }} />
+          <ChartPanel key={chart.id} {...{ chart, selection, alerts, buckets, interval, at, move, select }} />
         ))}
         <Distribution title="Distribution of latency" field="latency" data={data} />
         {data.selection.subject !== 'traces' && (

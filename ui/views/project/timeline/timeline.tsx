@@ -3,7 +3,7 @@ import { type Bucket, bucketsOf, placeOfBucket } from '../../../data/overview/bu
 import { type TimelineCount, useFirstStart, useTimeline } from '../../../data/overview/queries.ts'
 import { StackedBars } from '../../../parts/chart/stacked-bars.tsx'
 import { countText, shortCount } from '../../../parts/format/numbers.ts'
-import { bucketText } from '../overview/bucket-text.ts'
+import { bucketText, bucketTicks } from '../overview/bucket-text.ts'
 import css from './timeline.module.css'
 
 function countedText(count: TimelineCount | undefined): string {
@@ -73,7 +73,7 @@ function Bars({
       <StackedBars
         label={`${noun} from ${ends[0]} to ${ends[1]}. Arrow keys go through time, with Shift they select a range, Enter shows it.`}
         axis={shortCount}
-        ends={[ends[0] ?? '', ends[1] ?? '']}
+        ticks={bucketTicks(buckets, interval)}
         cursor={{ at, move, select, open }}
         bars={bars}
       />

@@ -1,5 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { type AppFixture, startApp, WORKSPACE } from '../../../../../test/support/servers/app-fixture.ts'
+import { PARQUET_COLUMNS } from '../../../../trace/json/run-lines.ts'
+import { parquetRows } from '../../../../trace/parquet/parquet.ts'
 import { AppError } from '../../../../base/errors.ts'
 import type { TraceReads, TraceRunQuery } from '../../../../query/trace-reads.ts'
 
@@ -10,12 +12,12 @@ afterEach(() => fixture.stop())
 /** An app whose list has pages of one line each: `0`, `1`, …, without an end. */
 async function startEndless(fail?: (page: number) => void) {
   const asked: [string, TraceRunQuery, string][] = []
-  const lines: TraceReads['lines'] = async (workspace_id, query, format) => {
+  const filePart: TraceReads['filePart'] = async (workspace_id, query, format) => {
     fail?.(asked.length)
     asked.push([workspace_id, query, format])
     return { bytes: Buffer.from(`${asked.length - 1}\n`), next: `after ${asked.length - 1}` }
   }
-  fixture = await startApp({ reads: { lines } })
+  fixture = await startApp({ reads: { filePart } })
   return asked
 }
 
@@ -43,6 +45,18 @@ it('CSV begins with the names of its columns; payloads are read when they are as
   const text = await (await ask('&limit=1&format=csv&payloads=true')).text()
   expect(text).toMatch(/^id,trace_id,[^\r]+\r\n0\n$/)
   expect(asked[0]?.[1]).toMatchObject({ limit: 1, select: expect.arrayContaining(['inputs', 'outputs']) })
+})
+
+it('Parquet is framed by its marks, and each page is a group', async () => {
+  const group = parquetRows(PARQUET_COLUMNS, [PARQUET_COLUMNS.map(() => null)])
+  const filePart: TraceReads['filePart'] = async () => ({ bytes: group, next: 'after' })
+  fixture = await startApp({ reads: { filePart } })
+  const answer = await ask('&limit=1100&format=parquet')
+  expect(answer.headers.get('content-type')).toBe('application/vnd.apache.parquet')
+  const bytes = Buffer.from(await answer.arrayBuffer())
+  expect([bytes.subarray(0, 4), bytes.subarray(-4)].map(String)).toEqual(['PAR1', 'PAR1'])
+  const pages = 3 * (group.length - 8 * PARQUET_COLUMNS.length - 4)
+  expect(bytes.length).toBe(12 + pages + bytes.readUInt32LE(bytes.length - 8))
 })
 
 it('a list that cannot be read is refused; a later failure breaks the file off', async () => {

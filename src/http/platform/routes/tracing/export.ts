@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Asker, TraceReads, TraceRunQuery } from '../../../../query/trace-reads.ts'
-import { CSV_HEAD, LINE_FORMATS, type LineFormat } from '../../../../trace/json/run-lines.ts'
+import { CSV_HEAD, FILE_FORMATS, type FileFormat, PARQUET_COLUMNS } from '../../../../trace/json/run-lines.ts'
+import { createParquetFile } from '../../../../trace/parquet/parquet.ts'
 import {
   choiceParameter,
   flagParameter,
@@ -16,7 +17,12 @@ import { route, type PlatformRoute } from '../../route.ts'
 /** Runs that one read returns; with payloads the bytes of a page are bounded as well. */
 const PAGE = { lean: 500, whole: 100 }
 const MOST_RUNS = 100_000
-const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/x-ndjson' } as const
+const PARQUET_TYPE = 'application/vnd.apache.parquet'
+const TYPES = {
+  csv: 'text/csv; charset=utf-8',
+  jsonl: 'application/x-ndjson',
+  parquet: PARQUET_TYPE,
+} as const
 /** The fields of a line with payloads. */
 const WHOLE = [
   ...['id', 'trace_id', 'parent_run_id', 'session_id', 'name', 'run_type', 'status', 'dotted_order'],
@@ -26,29 +32,43 @@ const WHOLE = [
 ]
 
 interface Exported {
-  reads: Pick<TraceReads, 'lines'>
+  reads: Pick<TraceReads, 'filePart'>
   workspace_id: string
   query: TraceRunQuery
-  format: LineFormat
+  format: FileFormat
   /** Number of runs after which the file ends. */
   limit: number
   asker: Asker
 }
 
-/** The pages of a file after the first one, each read when the one before was taken. */
-async function* pages(
+/** What a form writes around the pages of a file, and of each page. */
+interface Frame {
+  begin(): Uint8Array | string
+  add(page: Uint8Array): Uint8Array
+  end(): Uint8Array | string
+}
+
+function frameOf(format: FileFormat): Frame {
+  if (format === 'parquet') return createParquetFile(PARQUET_COLUMNS)
+  return { begin: () => (format === 'csv' ? CSV_HEAD : ''), add: (page) => page, end: () => '' }
+}
+
+/** The pieces of a file. Each page after the first one is read when the one before was taken. */
+async function* pieces(
   { reads, workspace_id, query, format, limit, asker }: Exported,
-  first: Awaited<ReturnType<TraceReads['lines']>>,
+  first: Awaited<ReturnType<TraceReads['filePart']>>,
 ): AsyncGenerator<Uint8Array | string> {
-  if (format === 'csv') yield CSV_HEAD
-  yield first.bytes
+  const frame = frameOf(format)
+  yield frame.begin()
+  yield frame.add(first.bytes)
   let left = limit - query.limit
   for (let cursor = first.next; cursor !== null && left > 0; left -= query.limit) {
     const page = { ...query, cursor, limit: Math.min(query.limit, left) }
-    const { bytes, next } = await reads.lines(workspace_id, page, format, asker)
-    yield bytes
+    const { bytes, next } = await reads.filePart(workspace_id, page, format, asker)
+    yield frame.add(bytes)
     cursor = next
   }
+  yield frame.end()
 }
 
 /** `GET /runs/export`: the runs of a list as a file. */
@@ -56,9 +76,9 @@ export function exportRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/runs/export',
-    summary: 'The runs of a list as a file of CSV or JSON lines',
+    summary: 'The runs of a list as a file of CSV, JSON lines or Parquet',
     description:
-      'Newest first, streamed. Without `payloads`, inputs and outputs are their first 500 characters. A file that breaks off in the middle was not ended by the server: the connection is closed.',
+      'Newest first, streamed. Without `payloads`, inputs and outputs are their first 500 characters. Parquet has the columns of CSV, with types: costs are exact decimals, and tags JSON. A file that breaks off in the middle was not ended by the server: the connection is closed.',
     tag: 'Runs',
     query: {
       session: uuidsParameter('Runs of these projects.', 1),
@@ -75,7 +95,7 @@ export function exportRoute(): PlatformRoute {
         'total_cost',
       ]),
       order: choiceParameter('Largest or newest first, or the other way.', ['desc', 'asc']),
-      format: choiceParameter('The form of the lines.', LINE_FORMATS),
+      format: choiceParameter('The form of the file.', FILE_FORMATS),
       payloads: flagParameter('Whole inputs, outputs and messages.', false),
       limit: integerParameter('Number of runs after which the file ends.', {
         minimum: 1,
@@ -85,7 +105,7 @@ export function exportRoute(): PlatformRoute {
     },
     reply: 'bytes',
     reply_type: 'application/x-ndjson',
-    other_types: ['text/csv'],
+    other_types: ['text/csv', PARQUET_TYPE],
     errors: ['store_unavailable', 'rate_limited'],
     async handle({ deps, principal, query: sent, gone }) {
       const { format, payloads, limit, session, id, order, start_time, end_time, ...filters } = sent
@@ -101,14 +121,14 @@ export function exportRoute(): PlatformRoute {
       const asker = { holder: principal.api_key_id, gone: gone() }
       const file = { reads: deps.reads, workspace_id: principal.workspace_id, query, format, limit, asker }
       // A query that cannot be read is refused before the file begins.
-      const first = await deps.reads.lines(principal.workspace_id, query, format, asker)
+      const first = await deps.reads.filePart(principal.workspace_id, query, format, asker)
       const name = `runs_${new Date(deps.clock.now()).toISOString().slice(0, 10)}.${format}`
       const headers = {
         'content-type': TYPES[format],
         'content-disposition': `attachment; filename="${name}"`,
         'cache-control': 'no-store',
       }
-      return { headers, body: Readable.from(pages(file, first)) }
+      return { headers, body: Readable.from(pieces(file, first)) }
     },
   })
 }

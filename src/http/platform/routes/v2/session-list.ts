@@ -2,6 +2,7 @@ import { chunksOf } from '../../../../base/chunks.ts'
 import { AppError } from '../../../../base/errors.ts'
 import { isUuid, type PartCheck, readPageCursor, writePageCursor } from '../../../../base/text/page-cursor.ts'
 import type { Project, ProjectKey, ProjectQuery } from '../../../../ingest/project-store.ts'
+import type { ProjectStats } from '../../../../ingest/store/trace-store.ts'
 import { isObject, type JsonObject } from '../../../../schema/json.ts'
 import type { AppDeps } from '../../app-deps.ts'
 import { projectFilter } from './project-filter.ts'
@@ -16,6 +17,9 @@ export const SORTS = [
   'FEEDBACK',
 ] as const
 
+/** Figures by which only the list of API v1 sorts. */
+type MoreSorts = 'TRACE_COUNT' | 'TOTAL_TOKENS' | 'TOTAL_COST'
+
 /** The projects of a list and their order. */
 export interface SessionSelection {
   where: Pick<
@@ -25,7 +29,7 @@ export interface SessionSelection {
   /** JSON text of an object that the metadata must contain. */
   metadata: string | undefined
   filter: string | undefined
-  sort_by: (typeof SORTS)[number]
+  sort_by: (typeof SORTS)[number] | MoreSorts
   isAscending: boolean
 }
 
@@ -158,6 +162,16 @@ async function readAll(
   return ids.flatMap((id) => found.get(id) ?? [])
 }
 
+/** The figure of each order; a cost as a number, whose digits are enough to compare. */
+const FIGURES = {
+  ERROR_RATE: (of) => of.error_rate,
+  LATENCY_P50: (of) => of.latency_p50,
+  LATENCY_P99: (of) => of.latency_p99,
+  TRACE_COUNT: (of) => of.trace_count,
+  TOTAL_TOKENS: (of) => of.prompt_tokens + of.completion_tokens,
+  TOTAL_COST: (of) => (of.total_cost === null ? null : Number(of.total_cost)),
+} satisfies Partial<Record<SessionSelection['sort_by'], (of: ProjectStats) => number | null>>
+
 async function sortValues(
   { reads }: Reads,
   workspace_id: string,
@@ -176,9 +190,8 @@ async function sortValues(
     const counts = await reads.projectCounts(workspace_id, ids)
     return new Map([...counts].map(([id, { last_start }]) => [id, last_start]))
   }
-  const field = sort_by.toLowerCase() as 'error_rate' | 'latency_p50' | 'latency_p99'
   const stats = await reads.projectStats(workspace_id, ids)
-  return new Map([...stats].map(([id, figures]) => [id, figures[field]]))
+  return new Map([...stats].map(([id, figures]) => [id, FIGURES[sort_by](figures)]))
 }
 
 const NO_FEEDBACK = 'Projects cannot be sorted by feedback: there are no datasets on this server.'

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../../support/eventually.ts'
-import { drained } from '../../support/servers/server.ts'
-import type { UsedWeir } from '../../support/servers/use-weir.ts'
-import type { UsedInterface } from '../../support/servers/web-interface.ts'
-import { inLong } from '../../support/length.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { drained } from '../../../support/servers/server.ts'
+import type { UsedWeir } from '../../../support/servers/use-weir.ts'
+import type { UsedInterface } from '../../../support/servers/web-interface.ts'
+import { inLong } from '../../../support/length.ts'
 
 interface Used {
   server: { current(): UsedWeir }
@@ -169,6 +169,15 @@ export function listTests({ server, used }: Used): void {
       ])
       const pieces: Buffer[] = await (await file.createReadStream()).toArray()
       expect(Buffer.concat(pieces).toString('utf8').trim().split('\r\n')).toHaveLength(3)
+      await page.getByRole('button', { name: 'Export' }).click()
+      await page.getByRole('dialog').getByLabel('Form').selectOption('parquet')
+      const [table] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('dialog').getByRole('button', { name: 'Save the file' }).click(),
+      ])
+      expect(table.suggestedFilename()).toMatch(/^traces_[\d-]+\.parquet$/)
+      const bytes = Buffer.concat(await (await table.createReadStream()).toArray())
+      expect([bytes.subarray(0, 4), bytes.subarray(-4)].map(String)).toEqual(['PAR1', 'PAR1'])
 
       await page.getByLabel('Select the first 100 of the list').check()
       const selected = page.getByRole('region', { name: 'Selected runs' })
@@ -287,6 +296,14 @@ export function listTests({ server, used }: Used): void {
           })
         }
         expect(new URL(page.url()).searchParams.get('sort')).toBe('-name')
+        for (const name of ['Traces', 'Tokens', 'Cost']) {
+          const figure = page.getByRole('columnheader', { name, exact: true })
+          await figure.getByRole('button').click()
+          await eventually(async () => expect(await figure.getAttribute('aria-sort')).toBe('descending'))
+        }
+        await page.getByRole('row', { name: PROJECT }).waitFor()
+        await open('/projects?sort=-name')
+        await page.locator('th[aria-sort="descending"]').waitFor()
         expect(await broken()).toEqual([])
         const box = await page.getByRole('row', { name: PROJECT }).boundingBox()
         // 28 pixels and the line below.
