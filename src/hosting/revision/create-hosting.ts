@@ -13,7 +13,7 @@ import { residentBytesOf } from '../../graph/pool/watch/memory-watch.ts'
 import { eraseDeployment } from '../../storage/sql/erase-deployment.ts'
 import type { DeploymentApis, OpenRevision } from './revision.ts'
 import type { RunningDeployment } from './serving.ts'
-import { type Host, type Known, switchRevision } from './switch-revision.ts'
+import { type Host, type HostedRevisions, switchRevision } from './switch-revision.ts'
 import type { DeploymentParts } from '../run-state/run-state.ts'
 import type { SharedRuns } from '../run-state/shared-runs.ts'
 
@@ -38,7 +38,7 @@ export function createHosting(
   apis: DeploymentApis,
   graphs: { deployment: StoredDeployment; open: OpenRevision } | undefined,
 ): Hosting {
-  const known = new Map<string, Known>()
+  const known = new Map<string, HostedRevisions>()
   const host: Host = { ...parts, apis, known, stopping: new AbortController() }
   if (graphs !== undefined) knownOf(host, hostedOf(graphs.deployment), '').active = graphs.open
   return {
@@ -71,10 +71,10 @@ export function createHosting(
   }
 }
 
-function knownOf({ known }: Host, deployment: HostedDeployment, reason: string): Known {
+function knownOf({ known }: Host, deployment: HostedDeployment, reason: string): HostedRevisions {
   const found = known.get(deployment.id)
   if (found !== undefined) return Object.assign(found, { deployment })
-  const made: Known = {
+  const made: HostedRevisions = {
     deployment,
     reason,
     active: undefined,
@@ -85,7 +85,7 @@ function knownOf({ known }: Host, deployment: HostedDeployment, reason: string):
   return made
 }
 
-const end = (at: Known): Promise<unknown> => Promise.all(allOf(at).map(({ close }) => close()))
+const end = (at: HostedRevisions): Promise<unknown> => Promise.all(allOf(at).map(({ close }) => close()))
 
 async function remove(host: Host, deployment: HostedDeployment): Promise<RemovalReport> {
   const { id: deployment_id, workspace_id } = deployment
@@ -123,12 +123,12 @@ async function release(
 }
 
 /** The revisions that have processes. */
-function allOf(at: Known | undefined): OpenRevision[] {
+function allOf(at: HostedRevisions | undefined): OpenRevision[] {
   if (at === undefined) return []
   return [...at.draining, ...(at.active === undefined ? [] : [at.active])]
 }
 
-function statusOf(at: Known | undefined): HostingStatus | undefined {
+function statusOf(at: HostedRevisions | undefined): HostingStatus | undefined {
   if (at === undefined) return undefined
   const shown = (one: OpenRevision): HostingRevision => {
     const host_pids = one.running.host.pids()

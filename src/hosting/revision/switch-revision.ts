@@ -22,7 +22,7 @@ interface HostingTimes {
 }
 
 /** A deployment, with the revision that serves and those that are being replaced. */
-export interface Known {
+export interface HostedRevisions {
   deployment: HostedDeployment
   /** The reason why no revision is active yet. */
   reason: string
@@ -51,14 +51,14 @@ export interface Host extends DeploymentParts {
   /** The isolation of hosts, which the first call opens. */
   isolation(): Promise<Isolation>
   /** Deployments by id. */
-  known: Map<string, Known>
+  known: Map<string, HostedRevisions>
   stopping: AbortController
 }
 
 /** Opens the revision, lets it serve in place of the one before, and ends that when its runs have ended. */
 export async function switchRevision(
   host: Host,
-  at: Known,
+  at: HostedRevisions,
   revision: HostedRevision,
   { log, printed, noted, mask, commit, signal }: ActivationOptions,
 ): Promise<ActivationReport> {
@@ -136,7 +136,7 @@ async function storeFacts(
  */
 async function drain(
   { shared, times, stopping }: Omit<Host, 'shared'> & { shared: SharedRuns },
-  from: Known,
+  from: HostedRevisions,
   old: OpenRevision,
 ): Promise<void> {
   from.draining.add(old)
@@ -151,6 +151,6 @@ async function drain(
   from.draining.delete(old)
 }
 
-function logFailure(logger: Logger, error: unknown, { deployment }: Known): void {
+function logFailure(logger: Logger, error: unknown, { deployment }: HostedRevisions): void {
   logger.error({ err: error, deployment: deployment.name }, 'a replaced revision could not be ended')
 }
