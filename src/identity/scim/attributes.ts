@@ -100,7 +100,7 @@ export function readUser(sent: unknown): UserFields & { user_name: string } {
 }
 
 /** What an operation of a PATCH does with an attribute; other requests replace all that they name. */
-export type Operation = 'add' | 'remove' | 'replace'
+export type PatchWord = 'add' | 'remove' | 'replace'
 
 function memberIds(sent: unknown): string[] {
   const list: unknown[] = Array.isArray(sent) ? sent : [sent]
@@ -112,7 +112,7 @@ function memberIds(sent: unknown): string[] {
 }
 
 /** What one attribute of a group changes. */
-export function groupAttribute(path: string, value: unknown, op: Operation): GroupFields {
+export function groupAttribute(path: string, value: unknown, op: PatchWord): GroupFields {
   const name = nameOf(path)
   const [, one] = ONE_MEMBER.exec(path.trim()) ?? []
   if (one !== undefined) return { members: [{ op: op === 'remove' ? 'remove' : 'add', user_ids: [one] }] }
@@ -128,7 +128,7 @@ export function groupAttribute(path: string, value: unknown, op: Operation): Gro
   }
 }
 
-function memberChange(op: Operation, value: unknown): MemberChange {
+function memberChange(op: PatchWord, value: unknown): MemberChange {
   // Without a value, all members are removed.
   if (op === 'remove' && (value === undefined || value === null)) return { op: 'set', user_ids: [] }
   const user_ids = value === null || value === undefined ? [] : memberIds(value)

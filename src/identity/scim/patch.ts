@@ -1,11 +1,11 @@
 import { isObject } from '../../schema/json.ts'
-import { fault, groupAttribute, joined, type Operation, readAttributes, userAttribute } from './attributes.ts'
+import { fault, groupAttribute, joined, type PatchWord, readAttributes, userAttribute } from './attributes.ts'
 import { type GroupFields, ScimFault, type UserFields } from './scim.ts'
 
 const MAX_OPERATIONS = 1000
 
 interface Change {
-  op: Operation
+  op: PatchWord
   path: string | undefined
   value: unknown
 }
