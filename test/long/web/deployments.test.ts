@@ -219,6 +219,7 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
       .getByRole('button', { name: 'Interrupt' })
       .click()
     await used.current().page.getByRole('region', { name: 'Runs' }).getByText('cancelled').waitFor()
+    await graph().locator('[data-node="respond"][data-state="running"]').waitFor({ state: 'detached' })
   })
 
   it('stops before a breakpoint, and goes on', async () => {

@@ -7,6 +7,7 @@ import type { NodeState } from '../../parts/graph/node-state.ts'
 import { allSubgraphs, subgraphsOf } from '../../parts/graph/subgraphs.ts'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { Loaded } from '../../parts/states.tsx'
+import { statesAtEnd } from './node-states.ts'
 import { type RunEvents, useFollowed } from './run-events.ts'
 import { RunFailure } from './run-failure.tsx'
 import type { StudioSession } from './session.ts'
@@ -21,7 +22,8 @@ function useStates(
   const nodes = useFollowed(events.nodes)
   const isReplay = useFollowed(replay.isOn)
   return useMemo(() => {
-    if (isReplay || (nodes.size > 0 && (isLoading || selected === head))) return nodes
+    if (isReplay || (nodes.size > 0 && isLoading)) return nodes
+    if (nodes.size > 0 && selected === head) return statesAtEnd(nodes)
     const found = new Map<string, NodeState>()
     for (const { name, error, interrupts } of selected?.tasks ?? []) {
       const count = (found.get(name)?.count ?? 0) + 1

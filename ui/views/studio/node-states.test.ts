@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createNodeStates } from './node-states.ts'
+import { createNodeStates, statesAtEnd } from './node-states.ts'
 
 describe('the states of nodes', () => {
   it('count executions and add up their times; #57 an error stays at its node', () => {
@@ -10,6 +10,14 @@ describe('the states of nodes', () => {
     states.add({ id: '2', name: 'plan', triggers: [] } as never, undefined, 20)
     states.add({ id: '2', name: 'plan', error: 'no', interrupts: [] }, undefined, 25)
     expect(states.snapshot().get('plan')).toEqual({ state: 'error', count: 2, ms: 15 })
+  })
+
+  it('at the end of a run, a node that a cancel stopped does not run on', () => {
+    const states = createNodeStates()
+    states.add({ id: '1', name: 'plan', triggers: [] } as never, undefined, 0)
+    states.add({ id: '1', name: 'plan', result: [], interrupts: [] }, undefined, 10)
+    states.add({ id: '2', name: 'write', triggers: [] } as never, undefined, 20)
+    expect([...statesAtEnd(states.snapshot()).keys()]).toEqual(['plan'])
   })
 
   it('#28 have nodes that write nothing, and loses none of 20,000 events', () => {

@@ -17,6 +17,11 @@ export interface NodeStates {
   snapshot(): ReadonlyMap<string, NodeState>
 }
 
+/** The states of a run that has ended: a node that began and did not end has none. */
+export function statesAtEnd(states: ReadonlyMap<string, NodeState>): ReadonlyMap<string, NodeState> {
+  return new Map([...states].filter(([, { state }]) => state !== 'running'))
+}
+
 /** Nodes have the same names as in the graph, even nodes of subgraphs. */
 export function createNodeStates(): NodeStates {
   const states = new Map<string, NodeState & { ms: number }>()
