@@ -7,7 +7,7 @@ import {
   useState,
 } from 'react'
 import css from './chart.module.css'
-import type { Tick } from './time-ticks.ts'
+import { isCrowded, type Tick } from './time-ticks.ts'
 
 /** Size of a picture in its own units; it is stretched to its place. */
 export const [WIDTH, HEIGHT] = [1000, 200]
@@ -122,7 +122,7 @@ export function Frame({
         <span>{axis(0)}</span>
       </div>
       <Picture {...{ cursor, places, brush, setBrush }}>{children}</Picture>
-      <div className={css['ends']} aria-hidden="true">
+      <div className={css['ends']} data-crowded={isCrowded(ticks)} aria-hidden="true">
         {ticks.map(({ at, text }) => (
           <span key={at} style={{ insetInlineStart: `${(at * 100) / Math.max(1, places)}%` }}>
             {text}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { timeTicks } from './time-ticks.ts'
+import { isCrowded, timeTicks } from './time-ticks.ts'
 
 const HOUR_MS = 3_600_000
 const startsOf = (from: string, count: number, hours: number): string[] =>
@@ -21,6 +21,13 @@ it('a range over midnight names the new day, and a first tick without room is le
   expect(night.find(([at]) => at === 4)?.[1]).toMatch(/23/)
   const cut = textsOf(startsOf('2026-11-21T23:00:00Z', 169, 1))
   expect(cut[0]?.[0]).toBe(1)
+})
+
+it('the times of a day are crowded in a narrow chart, the days of a week are not', () => {
+  const ticksOf = (texts: readonly string[]) => texts.map((text, at) => ({ at, text }))
+  expect(isCrowded(ticksOf(Array.from({ length: 8 }, () => '03:00 AM')))).toBe(true)
+  expect(isCrowded(ticksOf(Array.from({ length: 4 }, () => '03:00 AM')))).toBe(false)
+  expect(isCrowded(ticksOf(Array.from({ length: 7 }, () => 'Nov 22')))).toBe(false)
 })
 
 it('two years have months', () => {

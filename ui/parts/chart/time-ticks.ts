@@ -43,6 +43,11 @@ function placesOf(locals: readonly number[], unit: number): number[] {
   )
 }
 
+/** True if the texts need more room than a chart of a third of a page has. */
+export function isCrowded(ticks: readonly Tick[]): boolean {
+  return ticks.length > 5 && ticks.some(({ text }) => text.length > 6)
+}
+
 /** Ticks at whole hours, days or weeks for places that start at these ISO times; a tick in a new day names the day. */
 export function timeTicks(starts: readonly string[], zone: Zone): Tick[] {
   const dates = starts.map((start) => new Date(start))
