@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readOutline } from '../../../data/outline.ts'
 import { buildTree } from '../../../data/tree.ts'
-import { callOf, modelCalls, placeConversations } from './calls.ts'
+import { callOf, knownText, modelCalls, placeConversations } from './calls.ts'
 
 // agent ─ a (llm), search (tool), critic ─ x (llm) ─ look (tool), b (llm)
 const NAMES = ['agent', 'a', 'search', 'critic', 'x', 'look', 'b']
@@ -88,5 +88,9 @@ describe('the conversations of a trace', () => {
     const late = { ...outline, starts: outline.starts.map((start, place) => (place === 2 ? 65 : start)) }
     const moved = placeConversations(conversations, late, tree).map(({ tools }) => [...tools.keys()])
     expect(moved).toEqual([[], ['b'], ['x']])
+  })
+
+  it('say how many messages stand above', () => {
+    expect([1, 3].map(knownText)).toEqual(['after the message above', 'after the 3 messages above'])
   })
 })

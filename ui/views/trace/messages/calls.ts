@@ -88,3 +88,8 @@ export function placeConversations(
   }
   return placed.map(({ conversation, names, tools }) => ({ ...conversation, path: names, tools }))
 }
+
+/** Says that the messages of a call follow this number of messages that stand above it. */
+export function knownText(known: number): string {
+  return known === 1 ? 'after the message above' : `after the ${known} messages above`
+}

@@ -13,7 +13,7 @@ import { Icon, StatusIcon, TypeIcon } from '../../../parts/icon.tsx'
 import { Money } from '../../../parts/money.tsx'
 import { readPreference } from '../../../parts/preferences.ts'
 import { Empty, Failure, PanelBoundary, Skeleton } from '../../../parts/states.tsx'
-import { callOf, modelCalls, placeConversations, type PlacedConversation } from './calls.ts'
+import { callOf, knownText, modelCalls, placeConversations, type PlacedConversation } from './calls.ts'
 import css from './messages.module.css'
 
 /** Model calls that are read at first, and with each further click. */
@@ -106,7 +106,7 @@ function StepView({
   return (
     <li className={css['step']} data-call={position}>
       <RunLine position={position} {...props} />
-      {step.known > 0 && <p className={css['note']}>after the {step.known} messages above</p>}
+      {step.known > 0 && <p className={css['note']}>{knownText(step.known)}</p>}
       <PanelBoundary>
         <Messages messages={step.messages} isMarkdown={isMarkdown} results={results} />
       </PanelBoundary>
