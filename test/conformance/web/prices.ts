@@ -43,6 +43,10 @@ export function priceTests({ server, used }: Used): void {
         const call = await sendUnpriced(server.current())
         const { page, open, broken } = used.current()
         await open(`/traces/${call.trace_id}?run=${call.id}`)
+        const reason = page.getByText('no price matches', { exact: false })
+        expect(await reason.innerText()).toBe(
+          `The cost is unknown: no price matches model ${MODEL} of provider acme.`,
+        )
         await page.getByRole('link', { name: 'Add a price' }).click()
         await page.getByRole('button', { name: `Add a price for ${MODEL}` }).click()
         const form = page.getByRole('form', { name: 'Price', exact: true })
@@ -64,10 +68,11 @@ export function priceTests({ server, used }: Used): void {
         await answer.getByText('Own price').waitFor()
         await answer.getByText('$0.025').waitFor()
         const again = page.getByRole('form', { name: 'Compute costs again' })
-        await again.getByLabel('Runs that start from').fill('2026-01-01T00:00')
-        await again.getByLabel('until').fill('2100-01-01T00:00')
+        // The call of today is in the time that the form proposes.
         await again.getByRole('button', { name: 'What would change' }).click()
         await page.getByRole('status').getByText('from $0 to $0.0000275 in all').waitFor()
+        await again.getByLabel('Runs that start from').fill('2026-01-01T00:00')
+        await again.getByLabel('until').fill('2100-01-01T00:00')
         await again.getByRole('button', { name: 'Compute again' }).click()
         await page.getByRole('status').getByText('Done').waitFor()
         // 30 × 0.25 + 10 × 2 dollars per million.

@@ -4,7 +4,7 @@ import { usePermission } from '../../data/session.ts'
 import type { RepriceJob } from '../../api/platform.gen.ts'
 import { Button, Field } from '../../parts/controls.tsx'
 import { countText, shareText } from '../../parts/format/numbers.ts'
-import { isoOfLocal } from '../../parts/format/times.ts'
+import { isoOfLocal, localText } from '../../parts/format/times.ts'
 import { readPreference } from '../../parts/preferences.ts'
 import { Failure } from '../../parts/states.tsx'
 import { Preview } from './preview.tsx'
@@ -26,6 +26,15 @@ function JobState({ job }: { job: RepriceJob }) {
       {countText(changed)} with other costs. {error}
     </p>
   )
+}
+
+const DAY_MS = 86_400_000
+/** The days of which the page lists the models without a price. */
+const DAYS = 30
+
+/** Midnight this many days after today, for an input field. */
+function midnight(days: number): string {
+  return `${localText(new Date(Date.now() + days * DAY_MS).toISOString(), readPreference('zone')).slice(0, 10)}T00:00:00`
 }
 
 /** Computes the costs of stored runs again, and shows the progress. */
@@ -55,11 +64,11 @@ export function Reprice() {
       <form className={css['try']} aria-label="Compute costs again" onSubmit={submit}>
         <label>
           Runs that start from
-          <Field name="from" type="datetime-local" step={1} required />
+          <Field name="from" type="datetime-local" step={1} required defaultValue={midnight(-DAYS)} />
         </label>
         <label>
           until
-          <Field name="to" type="datetime-local" step={1} required />
+          <Field name="to" type="datetime-local" step={1} required defaultValue={midnight(1)} />
         </label>
         <Button type="submit" disabled={!isAllowed || start.isPending || isRunning} title={reason}>
           Compute again

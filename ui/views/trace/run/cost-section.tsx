@@ -42,7 +42,9 @@ function PartRow({ part, counted }: { part: CostPart; counted: CostTable['counte
 function whyUnknown(run: ReadRun): string {
   const llm = llmOf(run)
   const issue = issuesOf(run).find(({ code }) => code === 'no_price' || code === 'condition_not_priced')
-  if (issue !== undefined) return [issue.message, issue.fix].filter(Boolean).join(' ')
+  // The fix for a model without a price is a command for a shell; here the page of prices does it.
+  if (issue !== undefined)
+    return [issue.message, pricesPath(run) === undefined && issue.fix].filter(Boolean).join(' ')
   if (run.end_time === null) return 'The run has not ended.'
   if (llm?.model === null || llm?.model === undefined)
     return 'The model is not known: send metadata ls_provider and ls_model_name with the run.'
