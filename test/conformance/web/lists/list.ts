@@ -107,6 +107,8 @@ export function listTests({ server, used }: Used): void {
       await row.getByRole('link', { name: 'lookup_order' }).click()
       const tree = page.getByRole('treegrid').getByRole('row')
       await eventually(async () => expect(await tree.count()).toBe(2))
+      await page.getByLabel('Place of the trace').getByRole('link', { name: PROJECT }).waitFor()
+      expect(await page.getByLabel('Pages').locator('[aria-current]').allInnerTexts()).toEqual(['Projects'])
       await page.getByRole('button', { name: '1 failed' }).click()
       await eventually(async () => expect(await tree.count()).toBe(3))
       await tree.filter({ hasText: '→ lookup_order(order_id: 11536)' }).waitFor()
