@@ -41,7 +41,7 @@ export async function readGraphsProject({
 /**
  * Opens the project of `GRAPHS`; runs of earlier processes continue. It is code of the person who administers the
  * server: its processes are not isolated and have the server's variables, and hosts of TypeScript graphs open the
- * run database themselves (D-61). It serves while its graphs load, and also if one cannot be loaded.
+ * run database themselves. It serves while its graphs load, and also if one cannot be loaded.
  */
 export async function openGraphsDeployment(
   parts: DeploymentParts & {

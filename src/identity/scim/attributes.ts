@@ -2,11 +2,10 @@ import { isObject, type JsonObject } from '../../schema/json.ts'
 import { type GroupFields, type MemberChange, ScimFault, URN, type UserFields } from './scim.ts'
 
 const MAX_TEXT = 320
-const MAX_OPERATIONS = 1000
 const EMAIL_VALUE = /^emails(\[.*\])?\.value$/
 const ONE_MEMBER = /^members\[value eq "([^"]*)"\]$/i
 
-function fault(detail: string): ScimFault {
+export function fault(detail: string): ScimFault {
   return new ScimFault(400, 'invalidValue', detail)
 }
 
@@ -56,7 +55,7 @@ function emailOf(sent: unknown): Pick<UserFields, 'email'> {
 }
 
 /** What one attribute of a user changes; nothing for attributes that are not kept. */
-function userAttribute(path: string, value: unknown): UserFields {
+export function userAttribute(path: string, value: unknown): UserFields {
   const name = nameOf(path)
   if (EMAIL_VALUE.test(name)) return emailOf({ value })
   switch (name) {
@@ -82,7 +81,7 @@ function userAttribute(path: string, value: unknown): UserFields {
   }
 }
 
-function readAttributes(
+export function readAttributes(
   sent: JsonObject,
   read: (path: string, value: unknown) => UserFields,
   prefix = '',
@@ -100,40 +99,8 @@ export function readUser(sent: unknown): UserFields & { user_name: string } {
   return { ...fields, user_name }
 }
 
-interface Operation {
-  op: 'add' | 'remove' | 'replace'
-  path: string | undefined
-  value: unknown
-}
-
-/** The operations of a PATCH, whose words have any case. @throws ScimFault */
-function operationsOf(sent: unknown): Operation[] {
-  const list = isObject(sent)
-    ? Object.entries(sent).find(([name]) => name.toLowerCase() === 'operations')?.[1]
-    : undefined
-  if (!Array.isArray(list) || list.length === 0 || list.length > MAX_OPERATIONS)
-    throw new ScimFault(400, 'invalidSyntax', `Operations must be a list of 1 to ${MAX_OPERATIONS}.`)
-  return list.map((one: unknown) => {
-    const { op, path, value } = isObject(one) ? one : {}
-    const word = typeof op === 'string' ? op.toLowerCase() : undefined
-    if (word !== 'add' && word !== 'remove' && word !== 'replace')
-      throw new ScimFault(400, 'invalidSyntax', 'op must be add, remove or replace.')
-    if (path !== undefined && typeof path !== 'string')
-      throw new ScimFault(400, 'invalidSyntax', 'path must be a text.')
-    return { op: word, path, value }
-  })
-}
-
-/** The changes of a user's PATCH. @throws ScimFault */
-export function readUserPatch(sent: unknown): UserFields {
-  const changes = operationsOf(sent).map(({ op, path, value }): UserFields => {
-    if (path !== undefined) return userAttribute(path, op === 'remove' ? null : value)
-    if (op === 'remove' || !isObject(value))
-      throw fault('An operation without a path needs an object as its value.')
-    return readAttributes(value, userAttribute)
-  })
-  return Object.assign({}, ...changes) as UserFields
-}
+/** What an operation of a PATCH does with an attribute; other requests replace all that they name. */
+export type PatchWord = 'add' | 'remove' | 'replace'
 
 function memberIds(sent: unknown): string[] {
   const list: unknown[] = Array.isArray(sent) ? sent : [sent]
@@ -145,7 +112,7 @@ function memberIds(sent: unknown): string[] {
 }
 
 /** What one attribute of a group changes. */
-function groupAttribute(path: string, value: unknown, op: Operation['op']): GroupFields {
+export function groupAttribute(path: string, value: unknown, op: PatchWord): GroupFields {
   const name = nameOf(path)
   const [, one] = ONE_MEMBER.exec(path.trim()) ?? []
   if (one !== undefined) return { members: [{ op: op === 'remove' ? 'remove' : 'add', user_ids: [one] }] }
@@ -161,14 +128,14 @@ function groupAttribute(path: string, value: unknown, op: Operation['op']): Grou
   }
 }
 
-function memberChange(op: Operation['op'], value: unknown): MemberChange {
+function memberChange(op: PatchWord, value: unknown): MemberChange {
   // Without a value, all members are removed.
   if (op === 'remove' && (value === undefined || value === null)) return { op: 'set', user_ids: [] }
   const user_ids = value === null || value === undefined ? [] : memberIds(value)
   return { op: op === 'replace' ? 'set' : op, user_ids }
 }
 
-function joined(changes: readonly GroupFields[]): GroupFields {
+export function joined(changes: readonly GroupFields[]): GroupFields {
   const members = changes.flatMap((change) => change.members)
   return { ...(Object.assign({}, ...changes) as GroupFields), members }
 }
@@ -183,16 +150,4 @@ export function readGroup(sent: unknown): GroupFields & { display_name: string }
   const { display_name } = fields
   if (display_name === undefined) throw fault('displayName is required.')
   return { ...fields, display_name }
-}
-
-/** The changes of a group's PATCH. @throws ScimFault */
-export function readGroupPatch(sent: unknown): GroupFields {
-  return joined(
-    operationsOf(sent).map(({ op, path, value }) => {
-      if (path !== undefined) return groupAttribute(path, value, op)
-      if (op === 'remove' || !isObject(value))
-        throw fault('An operation without a path needs an object as its value.')
-      return joined(Object.entries(value).map(([name, one]) => groupAttribute(name, one, op)))
-    }),
-  )
 }

@@ -334,7 +334,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /orgs/ttl-settings': fixed('/orgs/ttl-settings'),
   'PATCH /workspaces/{id}': {
     reach: 'caller',
-    call: ({ workspace_id }) => at(`/workspaces/${workspace_id}`, { display_name: 'renamed' }),
+    call: ({ workspace_id }) => at(`/workspaces/${workspace_id}`, { display_name: newUuid() }),
   },
   'DELETE /workspaces/{id}': {
     reach: 'caller',
@@ -460,6 +460,8 @@ export async function disposable(api: CheckedApi, name: string, tenant: Tenant):
     return having({
       alert_id: await post('/alerts', { ...ALERT, session_id: objects.session_id, name: newUuid() }),
     })
+  if (name === 'DELETE /comments/{id}')
+    return having({ comment_id: await post(`/runs/${objects.run_id}/comments`, { text: 'disposable' }) })
   if (name === 'DELETE /traces/{trace_id}')
     return having({ run_id: await sendRun(api, tenant, objects.session_id) })
   // Without a sign-in provider there are no tokens of SCIM.

@@ -16,6 +16,8 @@ export interface Objects {
   /** A view of the project. */
   view_id: string
   alert_id: string
+  /** A comment on the run. */
+  comment_id: string
   /** A project of the type EXPERIMENT. */
   experiment_id: string
   feedback_id: string
@@ -62,6 +64,7 @@ export function missingObjects(): Objects {
     'session_id',
     'view_id',
     'alert_id',
+    'comment_id',
     'experiment_id',
     'feedback_id',
     'feedback_key',
@@ -188,6 +191,7 @@ export async function fillTenant(api: CheckedApi, tenant: Bare): Promise<Objects
   const view_id = await post(`/sessions/${session_id}/views`, { display_name: marker })
   const alert_id = await post('/alerts', { ...ALERT, session_id, name: marker })
   const run_id = await sendRun(api, tenant, session_id)
+  const comment_id = await post(`/runs/${run_id}/comments`, { text: marker })
   const updated_run_id = await sendRun(api, tenant, session_id)
   const feedback_id = await addFeedback(api, tenant, run_id)
   const feedback_key = await addFeedbackConfig(api, tenant)
@@ -219,6 +223,7 @@ export async function fillTenant(api: CheckedApi, tenant: Bare): Promise<Objects
     session_id,
     view_id,
     alert_id,
+    comment_id,
     experiment_id,
     feedback_id,
     feedback_key,

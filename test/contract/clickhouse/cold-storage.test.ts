@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { createLogger } from '../../../src/base/log.ts'
@@ -29,13 +29,19 @@ let engine: Engine
 let server: Server
 let place: { url: string; username: string; password: string }
 
-/** A disk `cold`, and two policies, of which one has a second volume on it. */
-const storageXml = (cold: string): string => `<storage_configuration>
-  <disks><cold><path>${cold}/</path></cold></disks>
-  <policies>
-    <tiered><volumes><default><disk>default</disk></default><cold><disk>cold</disk></cold></volumes></tiered>
-    <renamed><volumes><hot><disk>default</disk></hot><cold><disk>cold</disk></cold></volumes></renamed>
-  </policies></storage_configuration>`
+/** The printed configuration with a folder in place of the bucket, and a policy whose first volume has another name. */
+async function storageXml(cold: string): Promise<string> {
+  const printed = await readFile(
+    new URL('../../../deploy/cluster/clickhouse/cold-storage.xml', import.meta.url),
+    'utf8',
+  )
+  const disk = /<type>s3[\s\S]*?(?=\s*<\/cold>)/
+  expect(printed).toMatch(disk)
+  const policy = /<tiered>[\s\S]*<\/tiered>/.exec(printed)![0]
+  const renamed = policy.replaceAll('tiered>', 'renamed>').replaceAll(/<(\/?)default>/g, '<$1hot>')
+  const [, own = ''] = /<clickhouse>([\s\S]*)<\/clickhouse>/.exec(printed) ?? []
+  return own.replace(disk, `<path>${cold}/</path>`).replace('</policies>', `${renamed}</policies>`)
+}
 
 beforeAll(async () => {
   folder = await temporaryDir()
@@ -47,7 +53,10 @@ beforeAll(async () => {
   for (const dir of [data, work, cold]) await mkdir(dir)
   // The engine reads the bodies of inserts from its working folder.
   process.chdir(work)
-  const config = engineConfigXml(DEFAULT_MEMORY).replace('</clickhouse>', `${storageXml(cold)}</clickhouse>`)
+  const config = engineConfigXml(DEFAULT_MEMORY).replace(
+    '</clickhouse>',
+    `${await storageXml(cold)}</clickhouse>`,
+  )
   engine = await openEngine(data, work, DEFAULT_MEMORY, config)
   server = createEngineServer({ engine, password: PASSWORD, workDir: work })
   server.listen(0, '127.0.0.1')

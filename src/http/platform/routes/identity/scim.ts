@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../../../base/errors.ts'
 import { hashApiKey } from '../../../../identity/api-keys.ts'
 import { rightsOfGroups } from '../../../../identity/oidc/admission.ts'
-import { readGroup, readGroupPatch, readUser, readUserPatch } from '../../../../identity/scim/attributes.ts'
+import { readGroup, readUser } from '../../../../identity/scim/attributes.ts'
+import { readGroupPatch, readUserPatch } from '../../../../identity/scim/patch.ts'
 import { readFilter } from '../../../../identity/scim/filter.ts'
 import {
   configJson,
