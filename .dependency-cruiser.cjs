@@ -143,12 +143,12 @@ const uiRules = [
 
 /** Files outside the rooms, and single files that more may import. */
 const tops = [
-  // How calls and providers are told apart, which SQL repeats, the ids under which records of spans are, and the column
+  // How calls, providers and classes of values are told apart, which SQL repeats, the ids under which records of spans are, and the column
   // of fragments that only this room writes: pure.
   {
     from: '^src/storage/clickhouse/',
     to: [
-      '^src/trace/(price/(provider-name|complete-costs|units)|derive/same-call|filter/filter|rows/(trace-run-row|kept-fragments))\\.ts$',
+      '^src/trace/(price/(provider-name|complete-costs|units)|derive/same-call|filter/(filter|value-classes)|rows/(trace-run-row|kept-fragments))\\.ts$',
       '^src/trace/otel/span/(ids|parts)\\.ts$',
     ],
   },

@@ -211,6 +211,11 @@ function OldData() {
   )
 }
 
+/** Whether a page belongs to one of the navigation: traces, threads and comparisons to the projects. */
+function isWithin(path: string, page: string): boolean {
+  return path.startsWith(page) || (page === FIRST_PAGE && /^\/(trace|run|thread|compare)/.test(path))
+}
+
 function Top({ path, openPalette, openKeys }: { path: string; openPalette(): void; openKeys(): void }) {
   const nav = useRef<HTMLElement>(null)
   useEffect(() => {
@@ -226,7 +231,7 @@ function Top({ path, openPalette, openKeys }: { path: string; openPalette(): voi
         {PAGES.map(
           ({ name, path: to }) =>
             name !== undefined && (
-              <Link key={to} to={to} aria-current={path.startsWith(to) ? 'page' : undefined}>
+              <Link key={to} to={to} aria-current={isWithin(path, to) ? 'page' : undefined}>
                 {name}
               </Link>
             ),

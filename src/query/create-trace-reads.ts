@@ -12,6 +12,7 @@ import { type FieldChoice, listNeeds } from '../trace/json/trace-run.ts'
 import { derivedFrom, TRACE_RUN_ROWS, type TraceRunRow } from '../trace/rows/trace-run-row.ts'
 import { readFeedbackPage } from './feedback-page.ts'
 import { readCursor, writeCursor } from './cursor.ts'
+import { type Differences, differencesOf } from './values/run-differences.ts'
 import { movable } from '../ingest/derive/fetch-payloads.ts'
 import { fetchRead, fragmentsIn, NO_FRAGMENTS, planRead, type ReadPlan } from './read-plan.ts'
 import { type Outline, type OutlineOptions, readOutline } from './outline-reads.ts'
@@ -23,6 +24,7 @@ import type {
   FilePart,
   TraceOptions,
   TraceReads,
+  TraceRunDifferenceQuery,
   TraceRunFacetQuery,
   TraceRunQuery,
   TraceRunStats,
@@ -225,6 +227,17 @@ class LaneTraceReads implements TraceReads {
       ...(prefix !== undefined && { prefix }),
     }
     return this.#steps.inTurn(asker, () => this.#steps.store.runFacets(workspace_id, { ...found, ...values }))
+  }
+
+  differences(
+    workspace_id: string,
+    { selected, ...query }: TraceRunDifferenceQuery,
+    asker: Asker,
+  ): Promise<Differences> {
+    const { limit: _limit, order: _order, ...found } = toListQuery({ ...query, limit: 1, order: 'desc' })
+    return this.#steps.inTurn(asker, async () =>
+      differencesOf(await this.#steps.store.comparedRuns(workspace_id, { ...found, selected })),
+    )
   }
 
   async attachment(workspace_id: string, run_id: string, name: string): Promise<Attachment | undefined> {

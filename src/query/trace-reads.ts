@@ -3,7 +3,14 @@ import type { FeedbackStats } from '../trace/json/feedback-stats.ts'
 import type { Media } from '../trace/json/media.ts'
 import type { FileFormat } from '../trace/json/run-lines.ts'
 import type { FieldChoice } from '../trace/json/trace-run.ts'
-import type { FacetField, Facets, StatsAnswer, StatsGrouping } from '../ingest/store/stats-store.ts'
+import type {
+  FacetField,
+  Facets,
+  SelectedRuns,
+  StatsAnswer,
+  StatsGrouping,
+} from '../ingest/store/stats-store.ts'
+import type { Differences } from './values/run-differences.ts'
 import type { FeedbackQuery, OrderedBy, ProjectCounts, ProjectStats } from '../ingest/store/trace-store.ts'
 
 /** Body of POST /api/v1/runs/query after its check. Times are epoch microseconds. */
@@ -61,6 +68,12 @@ export interface TraceRunFacetQuery
   key?: string
   prefix?: string
   max_values: number
+}
+
+/** Body of POST /api/v1/runs/differences after its check. */
+export interface TraceRunDifferenceQuery
+  extends Omit<TraceRunQuery, 'select' | 'shown' | 'limit' | 'cursor' | 'order' | 'order_by'> {
+  selected: SelectedRuns
 }
 
 export interface TraceRunStats extends StatsAnswer {
@@ -129,6 +142,8 @@ export interface TraceReads {
   stats(workspace_id: string, query: TraceRunStatsQuery, asker: Asker): Promise<TraceRunStats>
   /** Waits and throws as `query` with a filter does. */
   facets(workspace_id: string, query: TraceRunFacetQuery, asker: Asker): Promise<Facets>
+  /** Waits and throws as `query` with a filter does. */
+  differences(workspace_id: string, query: TraceRunDifferenceQuery, asker: Asker): Promise<Differences>
   attachment(
     workspace_id: string,
     run_id: string,

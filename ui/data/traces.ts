@@ -1,11 +1,9 @@
-import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { callRaw } from '../api/call.ts'
 import { ApiError } from '../api/problem.ts'
 import { type Outline, readOutline } from './outline.ts'
 import { readAfterChange } from './live/read-after-change.ts'
 import { useLive } from './live/use-live.ts'
-import type { ListedRun, RunQuery } from './run-pages.ts'
-import { listedRuns, type ReadRun, runsBeside } from './runs.ts'
 
 const MAX_TRIES = 3
 const TRY_EVERY_MS = 1000
@@ -53,22 +51,4 @@ export function useOutline(trace_id: string) {
     },
   })
   return outline
-}
-
-/**
- * The run of the trace beside `trace_id` in a list, in the order in which the list shows them: that of the list as it
- * was shown, otherwise the next one by time. Undefined when there is none.
- */
-export async function neighbourIn(
-  queries: QueryClient,
-  list: RunQuery,
-  { trace_id, start_time }: Pick<ReadRun, 'trace_id' | 'start_time'>,
-  step: 'older' | 'newer',
-): Promise<ListedRun | undefined> {
-  const shown = listedRuns(queries, list)
-  const isOwn = (run: ListedRun): boolean => run.trace_id === trace_id
-  const place = step === 'older' ? shown.findLastIndex(isOwn) + 1 : shown.findIndex(isOwn) - 1
-  if (shown.some(isOwn) && shown[place] !== undefined) return shown[place]
-  if (list.sort !== undefined || start_time === null) return undefined
-  return (await runsBeside(list, start_time, step)).find((run) => !isOwn(run))
 }

@@ -34,7 +34,7 @@ it.each([
   expect((await store.list('w', filter)).map(({ id }) => id)).toEqual(ids)
 })
 
-it('P-2: it is in its workspace alone, with one revision', async () => {
+it('D-65, P-2: it is in its workspace alone, with one revision', async () => {
   expect(await store.get('w', 's')).toBe(deployment)
   expect(await store.get('other', 's')).toBeUndefined()
   expect((await store.list('other', { offset: 0, limit: 9 })).map(({ id }) => id)).toEqual(['c', 'b', 'a'])

@@ -97,6 +97,7 @@ describe('IDENTITY-7: the table of permissions', () => {
   it('allows only reading with a permission to read', () => {
     const reading = platformRoutes().filter(({ access }) => access.need.endsWith(':read'))
     const asking = [
+      'POST /runs/differences',
       'POST /runs/facets',
       'POST /runs/group',
       'POST /runs/query',

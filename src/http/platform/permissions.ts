@@ -33,6 +33,7 @@ export const ROUTE_NEEDS: RouteNeeds = {
   'GET /runs/export': 'runs:read',
   'POST /runs/stats': 'runs:read',
   'POST /runs/facets': 'runs:read',
+  'POST /runs/differences': 'runs:read',
   'GET /traces/{trace_id}': 'runs:read',
   'POST /traces/{trace_id}/search': 'runs:read',
   'GET /live': 'runs:read',

@@ -122,12 +122,54 @@ export interface Facets {
   is_whole: boolean
 }
 
+/** Some TraceRuns of a list, by their ids or by their times; at least one of the three is present. */
+export interface SelectedRuns {
+  run_ids?: readonly string[]
+  /** Epoch microseconds. */
+  start_time?: number
+  end_time?: number
+}
+
+/** A query for the values of the selected TraceRuns of a list and of the others. */
+export interface ComparedQuery extends Omit<ListQuery, 'after' | 'order' | 'limit'> {
+  selected: SelectedRuns
+}
+
+/** Fields whose values are compared. The values of `latency` and `tokens` are the lower bounds of classes. */
+export type ComparedField =
+  | Exclude<FacetField, 'input_source' | 'output_source' | 'price_model_id' | 'api_key'>
+  | 'error'
+  | 'thread'
+  | 'latency'
+  | 'tokens'
+
+/** The number of TraceRuns that have a value, among the selected ones and among the others. */
+export interface ComparedValue {
+  field: ComparedField
+  /** Key of the metadata; '' for other fields than `metadata_value`. */
+  key: string
+  value: string
+  selected: number
+  rest: number
+}
+
+/** Values of two sets of TraceRuns. */
+export interface ComparedRuns {
+  selected_count: number
+  rest_count: number
+  /** Those of the largest difference of shares, at most 200; values of a single TraceRun are left out. */
+  values: ComparedValue[]
+  /** False if only the newest 200,000 TraceRuns of the list or of the selection were read, or there are more than 300,000 values. */
+  is_whole: boolean
+}
+
 /** Figures that the store computes. */
 export interface StatsStore {
   /** Returns a single element for a query without grouping and interval, even if no TraceRun is found. */
   runStats(workspace_id: string, query: StatsQuery): Promise<StatsAnswer>
   /** Returns values; the count of a value is the number of TraceRuns that a filter for this value finds. */
   runFacets(workspace_id: string, query: FacetQuery): Promise<Facets>
+  comparedRuns(workspace_id: string, query: ComparedQuery): Promise<ComparedRuns>
   /** The feedback of these TraceRuns, by TraceRun; at most 1,000 TraceRuns. */
   feedbackOfRuns(workspace_id: string, run_ids: readonly string[]): Promise<Map<string, FeedbackStats>>
   /** The feedback of these TraceRuns, by owner; at most 1,000 TraceRuns. */

@@ -26,6 +26,7 @@ import { BUILT_LATER } from './search/index-words.ts'
 import { isSearch, searchByWords, searchInSteps, type SearchSteps } from './search/search-steps.ts'
 import { wordStatements } from './search/word-statements.ts'
 import { SEARCH_SETTINGS } from './search/search-sql.ts'
+import { comparingRuns } from './stats/compared-runs.ts'
 import { readingFacets } from './stats/facets.ts'
 import { readingFeedbackStats } from './stats/feedback-stats.ts'
 import { readingStats } from './stats/run-stats.ts'
@@ -66,6 +67,7 @@ export function createTraceStore(
     ...readingProjects(clickhouse),
     ...readingStats(clickhouse),
     ...readingFacets(clickhouse),
+    ...comparingRuns(clickhouse),
     ...readingFeedbackStats(clickhouse),
     ...readingThreads(clickhouse),
     ...readingThreadFigures(clickhouse),

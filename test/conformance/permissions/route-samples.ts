@@ -137,6 +137,10 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'POST /runs/facets': {
     call: ({ objects }) => at('/runs/facets', { session: [objects.session_id], field: 'name' }),
   },
+  'POST /runs/differences': {
+    call: ({ objects }) =>
+      at('/runs/differences', { session: [objects.session_id], selected: [objects.run_id] }),
+  },
   ...PLAYGROUND_SAMPLES,
   // The topic is missing: an accepted stream would not end.
   'GET /live': { ...fixed('/live'), status: () => [422] },

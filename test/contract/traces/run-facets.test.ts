@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { FacetQuery } from '../../../src/ingest/store/stats-store.ts'
+import type { ComparedQuery, FacetQuery } from '../../../src/ingest/store/stats-store.ts'
+import { differencesOf } from '../../../src/query/values/run-differences.ts'
 import { parseFilter } from '../../../src/trace/filter/filter.ts'
 import type { TraceRunRow } from '../../../src/trace/rows/trace-run-row.ts'
 import {
@@ -23,6 +24,8 @@ useTraceStore(async (store) => {
     ROWS.map((row) => ({ ...row, version: 0, name: 'old', tags: ['old'], metadata: { old: 'x' } })),
   )
   await db.insert(ROWS)
+  await db.insert(COMPARED.map((row) => ({ ...row, version: 0, name: 'old', tags: ['old'] })))
+  await db.insert(COMPARED)
 })
 
 const ROWS: TraceRunRow[] = [
@@ -50,6 +53,31 @@ const ROWS: TraceRunRow[] = [
   traceRunRow(3, { name: 'ÄRGER 你好', run_type: 'llm', model: 'gpt-4.1', metadata: { env: 'prod' } }),
   traceRunRow(4, { project_id: OTHER_PROJECT, name: 'Agent', trace_id: idOf(4) }),
 ]
+
+const COMPARED_PROJECT = idOf(99)
+
+/** Run `n` starts `n` minutes after START; every fifth one, from 5 to 20, has what the others lack. */
+const COMPARED = Array.from({ length: 20 }, (_, at) => {
+  const n = at + 1
+  const isOdd = n % 5 === 0
+  const start = START + n * 60 * SECOND
+  return traceRunRow(100 + n, {
+    name: 'agent',
+    run_type: 'llm',
+    model: 'gpt-4.1',
+    status: isOdd ? 'error' : 'success',
+    error: isOdd ? 'Timeout of "search"\n  at line 3' : '',
+    start_time: start,
+    sort_time: start,
+    end_time: start + (isOdd ? 5 : 0.5) * SECOND,
+    tags: isOdd ? ['beta', 'beta'] : [],
+    metadata: { env: 'prod', release: isOdd ? 'canary' : 'stable', request: `r${n}` },
+    input_tokens: isOdd ? 5000 : 50,
+    output_tokens: 10,
+    project_id: n === 1 ? idOf(98) : COMPARED_PROJECT,
+  })
+})
+const ODD = [105, 110, 115, 120].map(idOf)
 
 const facets = (query: Partial<FacetQuery> & Pick<FacetQuery, 'field'>) =>
   db.store.runFacets(WORKSPACE, { project_ids: [PROJECT], max_values: 20, ...query })
@@ -132,5 +160,49 @@ describe('N8: values of a field', () => {
         is_whole: true,
       })
     })
+  })
+})
+
+const compared = (query: Partial<ComparedQuery> & Pick<ComparedQuery, 'selected'>) =>
+  db.store.comparedRuns(WORKSPACE, { project_ids: [COMPARED_PROJECT], ...query })
+
+it('N8: the values by which the selected runs of a list differ from the others', async () => {
+  const found = differencesOf(await compared({ selected: { run_ids: ODD } }))
+  expect(found).toMatchObject({ selected_count: 4, rest_count: 15, is_whole: true })
+  const lines = found.differences.map(
+    ({ field, key, value, selected_share, rest_share }) =>
+      `${key ?? field}=${value} ${selected_share}:${rest_share}`,
+  )
+  expect(lines.toSorted()).toEqual([
+    'error=Timeout of "search" 1:0',
+    'latency=3 s to 10 s 1:0',
+    'latency=300 ms to 1 s 0:1',
+    'release=canary 1:0',
+    'release=stable 0:1',
+    'status=error 1:0',
+    'status=success 0:1',
+    'tag=beta 1:0',
+    'tokens=1000 to 10000 1:0',
+    'tokens=below 100 0:1',
+  ])
+  for (const { filter, selected_share } of found.differences) {
+    const ids = await db.idsOf(WORKSPACE, filter, { project_ids: [COMPARED_PROJECT] })
+    expect([filter, ids.length]).toEqual([filter, selected_share === 1 ? 4 : 15])
+  }
+})
+
+it('N8: the runs of some times are compared with the others of a filter', async () => {
+  const from = START + 1140 * SECOND
+  const answer = await compared({
+    selected: { start_time: from, end_time: from + 120 * SECOND },
+    start_time: START + 600 * SECOND,
+    filter: parseFilter('eq(run_type, "llm")'),
+  })
+  expect([answer.selected_count, answer.rest_count]).toEqual([2, 9])
+  expect(answer.values).toContainEqual({ field: 'tag', key: '', value: 'beta', selected: 1, rest: 2 })
+  expect(answer.values.some(({ key }) => key === 'request')).toBe(false)
+  expect(await compared({ selected: { end_time: START } })).toMatchObject({
+    selected_count: 0,
+    rest_count: 19,
   })
 })

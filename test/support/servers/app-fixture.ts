@@ -113,6 +113,7 @@ export function emptyReads(overrides: Partial<TraceReads> = {}): TraceReads {
     attachment: async () => undefined,
     stats: async () => ({ is_exact: true, figures: [], feedback: {} }),
     facets: async () => ({ values: [], has_more: false, is_whole: true }),
+    differences: async () => ({ selected_count: 0, rest_count: 0, is_whole: true, differences: [] }),
     matches: async () => Buffer.from('{"cursors":{"next":null,"prev":null}}\n'),
     feedback: async () => ({ body: Buffer.from('[]'), shown: 0, more: false }),
     projectCounts: async () => new Map(),

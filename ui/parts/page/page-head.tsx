@@ -11,3 +11,13 @@ export function PageHead({
 }) {
   return <header className={`${css['head']} ${className}`}>{children}</header>
 }
+
+/** Where a page is: links to what contains it, before its title. */
+export function Place({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <nav aria-label={label} className={css['place']}>
+      {children}
+      <span aria-hidden="true">/</span>
+    </nav>
+  )
+}

@@ -1,21 +1,24 @@
-import { type ReactNode, useRef } from 'react'
+import { lazy, type ReactNode, Suspense, useRef } from 'react'
 import { type Deployment, useDeployment } from '../../data/deployments/deployments.ts'
 import { useLiveDeployments } from '../../data/deployments/live.ts'
 import { CopyButton, Tabs } from '../../parts/controls.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
-import { Loaded } from '../../parts/states.tsx'
+import { Place } from '../../parts/page/page-head.tsx'
+import { Loaded, Skeleton } from '../../parts/states.tsx'
+import { Link } from '../../router/link.tsx'
 import { useParam } from '../../router/location.ts'
 import { wordParam } from '../../router/params.ts'
-import { Agents } from './agents.tsx'
 import { Assistants, Crons, Store } from './contents.tsx'
 import { ReadyMark } from './deployments.tsx'
 import css from './deployments.module.css'
-import { Log } from './log.tsx'
 import { DeploymentOverview } from './overview.tsx'
 import { Revisions } from './revisions.tsx'
 import { Runs } from './runs.tsx'
 import { StudioLink } from './studio-link.tsx'
 import { Threads } from './threads.tsx'
+
+const Agents = lazy(() => import('./agents.tsx').then((file) => ({ default: file.Agents })))
+const Log = lazy(() => import('./log.tsx').then((file) => ({ default: file.Log })))
 
 const VIEWS = [
   'overview',
@@ -59,9 +62,14 @@ function Page({ deployment }: { deployment: Deployment }) {
   return (
     <div ref={page} className={css['page']}>
       <div className={css['head']}>
-        <h1>
-          {name} <ReadyMark deployment={deployment} />
-        </h1>
+        <div className={css['title']}>
+          <Place label="Place of the deployment">
+            <Link to="/deployments">Deployments</Link>
+          </Place>
+          <h1>
+            {name} <ReadyMark deployment={deployment} />
+          </h1>
+        </div>
         <div className={css['actions']}>
           <CopyButton text={url} label="Copy the address" />
           <a
@@ -80,7 +88,7 @@ function Page({ deployment }: { deployment: Deployment }) {
       <div className={css['tabs']}>
         <Tabs label="Deployment" tabs={tabs} />
       </div>
-      {SHOWN[view][1](deployment)}
+      <Suspense fallback={<Skeleton />}>{SHOWN[view][1](deployment)}</Suspense>
     </div>
   )
 }

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
 import { useLiveRuns } from '../../data/live/live-runs.ts'
 import { sortOf } from '../../data/filter/list-address.ts'
+import type { TimeSpan } from '../../data/list/compared-range.ts'
 import { useFirstStart } from '../../data/overview/queries.ts'
 import { runsOf, type RunQuery } from '../../data/run-pages.ts'
 import { cachedPages, readAgain, useEarlyRuns, useRuns } from '../../data/runs.ts'
@@ -29,6 +30,10 @@ const FacetPanel = lazy(() =>
 )
 const ExportDialog = lazy(() =>
   import('./many/export-dialog.tsx').then((file) => ({ default: file.ExportDialog })),
+)
+
+const DiffersButton = lazy(() =>
+  import('./many/differs-button.tsx').then((file) => ({ default: file.DiffersButton })),
 )
 
 const COLUMNS = textParam('cols')
@@ -132,7 +137,7 @@ function useFilterHistory(project: string, filter: string): void {
  * The timeline, unless it is hidden or the project has no run. It is read after the list, so that it does not delay the
  * list.
  */
-function TimelineStrip({ query }: { query: RunQuery }) {
+function TimelineStrip({ query, noteRange }: { query: RunQuery; noteRange(range: TimeSpan): void }) {
   const { project, filter, isRoot, since, until } = query
   const isShown = usePreference('timeline') === 'shown'
   const isListed = !useRuns(query).isPending
@@ -144,7 +149,10 @@ function TimelineStrip({ query }: { query: RunQuery }) {
         {isListed && (
           <RunsTimeline
             {...{ project, filter, isRoot, since, until }}
-            narrow={(chosen) => setRange(undefined, chosen)}
+            narrow={(chosen) => {
+              noteRange({ since, until })
+              setRange(undefined, chosen)
+            }}
           />
         )}
       </Suspense>
@@ -169,11 +177,13 @@ export function RunsView({ project, isRoot, shown }: { project: string; isRoot: 
   const ids = useColumnIds()
   const columns = useMemo(() => ids.map(columnOf), [ids])
   useFilterHistory(project, filter)
+  const [before, noteRange] = useState<TimeSpan>({ since: '', until: '' })
   const hasFacets = usePreference('facets') === 'shown'
   const live = useLiveRuns(query, isListUsed)
   return (
     <>
       <ViewBar project={project} isRoot={isRoot} shown={shown}>
+        <Suspense>{since !== '' && until !== '' && <DiffersButton {...{ query, before }} />}</Suspense>
         <span className={css['tools']}>
           <PartButton part="facets" icon="filter" label="Values" />
           <PartButton part="timeline" icon="timeline" label="Timeline" />
@@ -183,7 +193,7 @@ export function RunsView({ project, isRoot, shown }: { project: string; isRoot: 
         </span>
         {query.sort === undefined ? <LiveMark state={live.state} /> : <Reread query={query} />}
       </ViewBar>
-      <TimelineStrip query={query} />
+      <TimelineStrip query={query} noteRange={noteRange} />
       <ListTotals query={query} />
       <div className={css['split']}>
         <Suspense>{hasFacets && <FacetPanel query={query} />}</Suspense>

@@ -13,6 +13,7 @@ import { StatusIcon } from '../../parts/icon.tsx'
 import { PlainText } from '../../parts/markdown/markdown.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Money } from '../../parts/money.tsx'
+import { Place } from '../../parts/page/page-head.tsx'
 import { readPreference } from '../../parts/preferences.ts'
 import { Empty, Failure, PanelBoundary, Skeleton } from '../../parts/states.tsx'
 import { previewText } from '../../parts/format/preview-text.ts'
@@ -37,6 +38,9 @@ function Head({ project, thread }: { project: string; thread: string }) {
   const isHosted = useIsHosted(name, thread)
   return (
     <header className={css['head']}>
+      <Place label="Place of the thread">
+        <Link to={`/projects/${project}?view=threads`}>{name ?? 'Project'}, threads</Link>
+      </Place>
       <h1>{thread}</h1>
       <p className={css['facts']}>
         {data !== undefined && (
@@ -66,7 +70,6 @@ function Head({ project, thread }: { project: string; thread: string }) {
             )}
           </>
         )}
-        <Link to={`/projects/${project}?view=threads`}>{name ?? 'Project'}</Link>
         {isHosted && (
           <Link to={`/deployments/${encodeURIComponent(name ?? '')}/studio/${thread}`}>Open in Studio</Link>
         )}

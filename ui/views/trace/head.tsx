@@ -8,7 +8,7 @@ import { countText, durationText } from '../../parts/format/numbers.ts'
 import { StatusIcon } from '../../parts/icon.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Time } from '../../parts/time.tsx'
-import { PageHead } from '../../parts/page/page-head.tsx'
+import { PageHead, Place } from '../../parts/page/page-head.tsx'
 import { Link } from '../../router/link.tsx'
 import { currentPath, setParams, useParam } from '../../router/location.ts'
 import { textParam, withParams, wordParam } from '../../router/params.ts'
@@ -99,18 +99,17 @@ export function listPath({ session_id = '' }: ReadRun, list: string): string {
 }
 
 /** Where the trace is: a link back to the list, by the name of the project. */
-function Place({ root, list }: { root: ReadRun; list: string }) {
+function PlaceOfTrace({ root, list }: { root: ReadRun; list: string }) {
   const { data } = useProject(root.session_id ?? '')
   const part = new URLSearchParams(list)
   return (
-    <nav aria-label="Place of the trace" className={css['place']}>
+    <Place label="Place of the trace">
       <Link to={listPath(root, list)} title="Back to the list (Esc)">
         {data?.name ?? 'Project'}
         {part.get('view') === 'runs' && ', all runs'}
         {part.has('q') && ', filtered'}
       </Link>
-      <span aria-hidden="true">/</span>
-    </nav>
+    </Place>
   )
 }
 
@@ -184,7 +183,7 @@ export function TraceHead({
   return (
     <PageHead className={css['head']}>
       <div className={css['title']}>
-        {root !== undefined && share === undefined && <Place root={root} list={list} />}
+        {root !== undefined && share === undefined && <PlaceOfTrace root={root} list={list} />}
         <StatusIcon status={isRunning ? 'pending' : outline.statuses[rootPlace]} />
         <h1>{outline.names[rootPlace]}</h1>
         {share !== undefined && <Chip>shared</Chip>}

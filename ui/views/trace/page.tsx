@@ -12,11 +12,9 @@ import {
 import { criticalPath } from '../../data/trace/critical-path.ts'
 import { nodeKey } from '../../data/trace/node-key.ts'
 import { searchOrder, type SearchOrder } from '../../data/trace/search-order.ts'
-import { listQuery } from '../../data/filter/list-address.ts'
 import type { Outline } from '../../data/outline.ts'
 import { type ReadRun, runOptions } from '../../data/runs.ts'
 import { type TraceSearch, useFoundPaths, useTraceSearch } from '../../data/trace/trace-search.ts'
-import { neighbourIn } from '../../data/traces.ts'
 import { buildTree, isParent, type Tree, visibleRows } from '../../data/tree.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
 import { useKeys } from '../../parts/keyboard/keys.ts'
@@ -24,7 +22,7 @@ import { notify } from '../../parts/notice.tsx'
 import { Splitter, useKeptShare } from '../../parts/splitter/splitter.tsx'
 import { Empty, PanelBoundary, Skeleton } from '../../parts/states.tsx'
 import { navigate, setParam, setParams, useParam } from '../../router/location.ts'
-import { textParam, withParams, wordParam } from '../../router/params.ts'
+import { textParam, wordParam } from '../../router/params.ts'
 import { modelCalls } from './messages/calls.ts'
 import { Minimap } from './minimap.tsx'
 import { type FoundIn, RunPanel } from './run/run-panel.tsx'
@@ -186,21 +184,6 @@ function useCallsBefore(outline: Outline, tree: Tree): (position: number) => str
   }
 }
 
-/** Opens the trace before or after that of a root in a list; shows a message if there is none. */
-async function openNeighbour(
-  queries: QueryClient,
-  root: ReadRun,
-  list: string,
-  to: 'older' | 'newer',
-): Promise<void> {
-  const run = await neighbourIn(queries, listQuery(root.session_id ?? '', list), root, to)
-  if (run === undefined) notify(`There is no ${to} trace in ${list === '' ? 'this project' : 'the list'}.`)
-  else {
-    const find = new URLSearchParams(location.search).get('find') ?? undefined
-    navigate(`/traces/${run.trace_id}${withParams('', { run: run.id, list: list || undefined, find })}`)
-  }
-}
-
 /** Does something with the root of a trace once it has been read; shows a message if that fails. */
 async function withRoot(
   queries: QueryClient,
@@ -250,7 +233,11 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
   const queries = useQueryClient()
   const list = useParam(LIST)
   const step = (to: 'older' | 'newer'): void => {
-    if (share === undefined) void withRoot(queries, idAt(0), (read) => openNeighbour(queries, read, list, to))
+    if (share === undefined)
+      void withRoot(queries, idAt(0), async (read) => {
+        const { openNeighbour } = await import('./neighbour.ts')
+        await openNeighbour(queries, read, list, to)
+      })
   }
   const leave = (): void => {
     if (state.focus !== undefined) setFocus(undefined)

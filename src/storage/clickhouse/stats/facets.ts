@@ -14,7 +14,7 @@ const MAX_VALUES = 100_000
 const known = (id: string): string => `if(${id} = toUUID('${NIL_UUID}'), '', toString(${id}))`
 
 /** SQL of a TraceRun's value of each field: a text, empty for no value. With `isList`, a list of texts. */
-const VALUES: Readonly<Record<FacetField, { sql: string; isList?: true }>> = {
+export const VALUES: Readonly<Record<FacetField, { sql: string; isList?: true }>> = {
   name: { sql: 'name' },
   run_type: { sql: 'toString(run_type)' },
   status: { sql: 'toString(status)' },
@@ -44,7 +44,7 @@ async function readFacets(
   { field, key = '', prefix = '', max_values, ...selection }: FacetQuery,
 ): Promise<Facets> {
   const list: ListQuery = { ...selection, order: 'desc', limit: 1 }
-  const edge = await timeAt(clickhouse, workspace_id, list)
+  const edge = await edgeOf(clickhouse, workspace_id, list)
   const { keys, rest, params } = listConditions(edge === undefined ? list : { ...list, start_time: edge })
   const { sql, isList } = VALUES[field]
   const rows = await clickhouse.rows<{ value: string; found: number; different: number }>(
@@ -67,7 +67,7 @@ async function readFacets(
 }
 
 /** The start of the last TraceRun to read; undefined if all are read. */
-async function timeAt(
+export async function edgeOf(
   clickhouse: ClickHouse,
   workspace_id: string,
   list: ListQuery,

@@ -137,6 +137,18 @@ export function findingTests({ server, used }: Used): void {
       await page.getByRole('button', { name: /^Sign out \S+/ }).waitFor()
     })
 
+    it('defect 21: a thread says in which project it is, and Projects is marked', async () => {
+      const { project } = await sent()
+      const { page, open, broken } = used.current()
+      await open(`/threads/${THREAD}?project=${project}`)
+      const link = page.getByLabel('Place of the thread').getByRole('link', { name: `${PROJECT}, threads` })
+      await link.waitFor()
+      expect(await page.getByLabel('Pages').locator('[aria-current]').allInnerTexts()).toEqual(['Projects'])
+      expect(await broken()).toEqual([])
+      await link.click()
+      await page.getByRole('link', { name: THREAD }).waitFor()
+    })
+
     it('findings 22 and 27: a trace opens at its root, and a shared one has the costs of its chains', async () => {
       const { trace } = await sent()
       const { page, open, browser } = used.current()

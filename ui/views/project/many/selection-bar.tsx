@@ -11,6 +11,7 @@ const DeleteDialog = lazy(() =>
 const FeedbackDialog = lazy(() =>
   import('./feedback-dialog.tsx').then((file) => ({ default: file.FeedbackDialog })),
 )
+const Differences = lazy(() => import('./differences.tsx').then((file) => ({ default: file.Differences })))
 const ExportDialog = lazy(() =>
   import('./export-dialog.tsx').then((file) => ({ default: file.ExportDialog })),
 )
@@ -25,7 +26,7 @@ export function SelectionBar({
   runs: readonly ListedRun[]
   clear(): void
 }) {
-  const [open, setOpen] = useState<'delete' | 'feedback' | 'export'>()
+  const [open, setOpen] = useState<'delete' | 'feedback' | 'export' | 'differences'>()
   const close = (): void => setOpen(undefined)
   const done = (): void => {
     close()
@@ -47,6 +48,13 @@ export function SelectionBar({
       >
         {isPair ? 'Compare the two' : 'Compare'}
       </Button>
+      <Button
+        disabled={b === undefined}
+        title={b === undefined ? 'Two or more runs can be compared with the others' : undefined}
+        onClick={() => setOpen('differences')}
+      >
+        What differs
+      </Button>
       <Button disabled={!judging.isAllowed} title={judging.reason} onClick={() => setOpen('feedback')}>
         Add feedback
       </Button>
@@ -56,6 +64,9 @@ export function SelectionBar({
       </Button>
       <IconButton icon="close" label="Clear the selection" onClick={clear} />
       <Suspense>
+        {open === 'differences' && (
+          <Differences {...{ query, close }} compared={{ ids: runs.map(({ id }) => id) }} />
+        )}
         {open === 'delete' && <DeleteDialog {...{ query, runs, close, done }} />}
         {open === 'feedback' && <FeedbackDialog {...{ runs, close, done }} />}
         {open === 'export' && <ExportDialog {...{ query, runs, close }} />}

@@ -64,3 +64,52 @@ it.each([
   expect([status, asked]).toEqual([422, []])
   expect(JSON.stringify(json)).toContain(field)
 })
+
+async function compare(body: object) {
+  const asked: unknown[] = []
+  fixture = await startApp({
+    reads: {
+      differences: async (_workspace, query) => {
+        asked.push(query)
+        const line = {
+          field: 'name',
+          value: 'a',
+          filter: 'eq(name, "a")',
+          selected_share: 1,
+          rest_share: 0,
+        } as const
+        return { selected_count: 2, rest_count: 9, is_whole: true, differences: [line] }
+      },
+    },
+  })
+  const answer = await fixture.request('/api/v1/runs/differences', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  return { status: answer.status, text: await answer.text(), asked }
+}
+
+const RUN = '0190a000-0000-7000-8000-000000000001'
+
+it('N8: compares runs by their ids, or by their times, with the others of a list', async () => {
+  const { status, text, asked } = await compare({ selected: [RUN], is_root: true })
+  expect([status, asked]).toEqual([200, [{ selected: { run_ids: [RUN] }, is_root: true }]])
+  expect(JSON.parse(text)).toMatchObject({ selected_count: 2, differences: [{ value: 'a' }] })
+  await fixture.stop()
+  const times = { selected_start_time: '2026-11-20T09:00:00Z', selected: null, filter: 'eq(name, "a")' }
+  expect((await compare(times)).asked).toEqual([
+    { selected: { start_time: Date.UTC(2026, 10, 20, 9) * 1000 }, filter: 'eq(name, "a")' },
+  ])
+})
+
+it.each([
+  [{}, 'selected'],
+  [{ selected: [] }, 'selected'],
+  [{ selected: ['x'] }, 'selected'],
+  [{ selected_end_time: 'soon' }, 'selected_end_time'],
+])('N8: refuses to compare %j and names the field', async (body, field) => {
+  const { status, text, asked } = await compare(body)
+  expect([status, asked]).toEqual([422, []])
+  expect(text).toContain(field)
+})

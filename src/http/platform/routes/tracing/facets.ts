@@ -1,13 +1,13 @@
-import type { TraceRunFacetQuery } from '../../../../query/trace-reads.ts'
+import type { TraceRunDifferenceQuery, TraceRunFacetQuery } from '../../../../query/trace-reads.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { bodyFault } from '../../../body/json.ts'
-import { defined } from '../../request/body-fields.ts'
+import { bodyTime, defined, uuidsOf } from '../../request/body-fields.ts'
 import { type PlatformRoute, route } from '../../route.ts'
 import { toTraceRunQuery } from './runs.ts'
 
 const MAX_VALUES = 20
 
-/** Lists the values that a field has in some runs. */
+/** Lists the values that a field has in some runs, and those by which some runs differ from the others. */
 export function facetRoutes(): PlatformRoute[] {
   return [
     route({
@@ -26,7 +26,38 @@ export function facetRoutes(): PlatformRoute[] {
         return { body: { ...facets } }
       },
     }),
+    route({
+      method: 'POST',
+      path: '/runs/differences',
+      summary: 'What distinguishes some runs of a list from the others',
+      description:
+        'Compares the selected runs with the others among the newest 200,000 that session, trace, id and the times select.',
+      tag: 'Runs',
+      body: 'trace-run-difference-query',
+      reply: 'trace-run-differences',
+      errors: ['store_unavailable', 'rate_limited'],
+      async handle({ deps, principal, body, gone }) {
+        const asker = { holder: principal.api_key_id, gone: gone() }
+        const query = toDifferenceQuery(body)
+        const found = await deps.reads.differences(principal.workspace_id, query, asker)
+        return { body: { ...found, differences: found.differences.map((one) => ({ ...one })) } }
+      },
+    }),
   ]
+}
+
+function toDifferenceQuery(body: SchemaTypes['trace-run-difference-query']): TraceRunDifferenceQuery {
+  const selected = defined({
+    run_ids: uuidsOf(body.selected),
+    start_time: bodyTime(body, 'selected_start_time'),
+    end_time: bodyTime(body, 'selected_end_time'),
+  })
+  if (Object.keys(selected).length === 0 || selected.run_ids?.length === 0) {
+    const message = 'needs at least one id, unless selected times are given'
+    throw bodyFault([{ code: 'value_error', path: 'selected', message }])
+  }
+  const { limit: _limit, order: _order, ...query } = toTraceRunQuery(body)
+  return { ...query, selected }
 }
 
 function toFacetQuery(body: SchemaTypes['trace-run-facet-query']): TraceRunFacetQuery {
