@@ -142,7 +142,10 @@ function Columns({
           <input
             type="checkbox"
             aria-label={`Select the first ${MOST_SELECTED} of the list`}
-            checked={selection.ids.length > 0}
+            ref={(box) => {
+              if (box !== null) box.indeterminate = selection.ids.length > 0 && !selection.isWhole
+            }}
+            checked={selection.isWhole}
             onChange={selection.all}
           />
         </label>
@@ -165,9 +168,11 @@ interface RowsProps extends RunTableProps {
 interface Selection {
   /** Ids of the selected runs that the list has, in its order. */
   ids: readonly string[]
+  /** Whether all runs are selected that can be. */
+  isWhole: boolean
   /** Selects a run, or takes it out; with `isRange` all runs between it and the one before. */
   tick(id: string, isRange?: boolean): void
-  /** Selects the first runs of the list; none if any are selected. */
+  /** Selects the first runs of the list; none if all of them are selected. */
   all(): void
   clear(): void
 }
@@ -180,13 +185,15 @@ function useSelection(runs: readonly ListedRun[]): Selection {
     const known = new Set(chosen)
     return known.size === 0 ? [] : listed.filter((id) => known.has(id))
   }, [listed, chosen])
+  const isWhole = ids.length > 0 && ids.length >= Math.min(listed.length, MOST_SELECTED)
   return {
     ids,
+    isWhole,
     tick(id, isRange = false) {
       setLast(id)
       choose(isRange ? withRange(listed, chosen, last, id) : toggled(chosen, id))
     },
-    all: () => choose(chosen.length > 0 ? [] : listed.slice(0, MOST_SELECTED)),
+    all: () => choose(isWhole ? [] : listed.slice(0, MOST_SELECTED)),
     clear: () => choose([]),
   }
 }

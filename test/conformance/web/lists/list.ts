@@ -204,6 +204,8 @@ export function listTests({ server, used }: Used): void {
           .getByLabel('Tick refund_agent')
           .nth(row / 2)
           .check()
+      await page.locator('input:indeterminate').waitFor()
+      expect(await page.getByLabel('Select the first 100 of the list').isChecked()).toBe(false)
       const bar = page.getByRole('region', { name: 'Selected runs' })
       await bar.getByRole('button', { name: 'What differs' }).click()
       const panel = page.getByRole('dialog', { name: 'What differs in these traces' })

@@ -238,7 +238,7 @@ interface ActionsProps {
   copy(): void
 }
 
-const BUSY = 'A run is active: wait until it ends, or cancel it.'
+const BUSY = 'A run is active: wait until it ends, or interrupt it.'
 
 /** What can be done from the selected checkpoint. */
 function Actions({ session: { rights, isLoading: isBusy }, runFrom, edit, copy }: ActionsProps) {
