@@ -93,6 +93,8 @@ describe('costs', () => {
   it('U8: of each unit and of the call stand beside the sides, also after repricing', async () => {
     const usage = { input_tokens: 1000, output_tokens: 100, units: { web_searches: 3, images: 2 } }
     const id = await log('unit-model', usage)
+    // A price that comes before the run was derived would be its price.
+    await parts(id)
     await ask('/model-price-map', {
       name: 'units',
       match_pattern: '^unit-model$',
