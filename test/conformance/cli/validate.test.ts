@@ -69,6 +69,7 @@ async function fileOf(content: string | Uint8Array): Promise<string> {
 }
 
 describe('weir validate', () => {
+  // Only Linux has the file that is always full.
   it.skipIf(!existsSync('/dev/full'))(
     'exits 2 when the report cannot be written; a reader that ends early changes nothing',
     async () => {

@@ -15,6 +15,7 @@ import { createAlertStore } from '../../../src/storage/sql/alerts/alert-store.ts
 import { createNotificationStore } from '../../../src/storage/sql/alerts/notification-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
+import { createWorkspaceStore } from '../../../src/storage/sql/identity/workspace-store.ts'
 import { createProjectStore } from '../../../src/storage/sql/projects/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { settableClock } from '../../support/faults/test-clock.ts'
@@ -200,6 +201,24 @@ describeOnSql('alerts', (engine) => {
     expect((await told()).at(-1)).toEqual([2, 'ok', 'deleted'])
     for (let at = 0; at < 100; at += 1) await store.create(OWNER, { ...FIELDS, name: `rule ${at}` })
     await expect(store.create(OWNER, FIELDS)).rejects.toMatchObject({ code: 'quota_reached' })
+  })
+
+  it('end with their workspace, and are told as resolved', async () => {
+    await database.query("INSERT INTO organizations (id, display_name, created_at) VALUES ('o', 'o', 0)")
+    for (const id of ['w', 'v'])
+      await database.query(
+        `INSERT INTO workspaces (id, organization_id, display_name, created_at) VALUES (?, 'o', ?, 0)`,
+        [id, id],
+      )
+    await store.create(OWNER, FIELDS)
+    const { sweep } = sweepOf([1, 1])
+    await sweep()
+    const actor = { api_key_id: 'k', short_key: 'k', user_id: null, at: clock.now() }
+    expect(await createWorkspaceStore(database).deleteWorkspace('o', 'w', actor)).toBe(true)
+    expect((await told()).at(-1)).toEqual([2, 'ok', 'deleted'])
+    expect(await store.takeDue(10, EVERY_MS)).toEqual([])
+    clock.time += EVERY_MS
+    expect(await store.takeDue(10, EVERY_MS)).toEqual([])
   })
 
   it('are told by webhooks in the order of their changes, also when a receiver fails at first', async () => {

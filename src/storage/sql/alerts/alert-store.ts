@@ -203,16 +203,15 @@ export function createAlertStore(database: Database, clock: Clock): AlertStore {
   }
 }
 
-/** Deletes the alerts of a project that is deleted, and resolves those that fire. */
+/** Deletes the alerts of a project, or of a whole workspace, that is deleted, and resolves those that fire. */
 export async function deleteAlertsOf(
   session: SqlSession,
-  { workspace_id, project_id, now }: { workspace_id: string; project_id: string; now: number },
+  { workspace_id, project_id }: { workspace_id: string; project_id?: string },
+  now: number,
 ): Promise<void> {
-  const where = 'workspace_id = ? AND project_id = ?'
-  const rows = await session.query<AlertRow>(`SELECT ${COLUMNS} FROM alerts WHERE ${where}`, [
-    workspace_id,
-    project_id,
-  ])
+  const where = `workspace_id = ?${project_id === undefined ? '' : ' AND project_id = ?'}`
+  const params = [workspace_id, ...(project_id === undefined ? [] : [project_id])]
+  const rows = await session.query<AlertRow>(`SELECT ${COLUMNS} FROM alerts WHERE ${where}`, params)
   for (const row of rows) await resolve(session, row, 'deleted', now)
-  await session.query(`DELETE FROM alerts WHERE ${where}`, [workspace_id, project_id])
+  await session.query(`DELETE FROM alerts WHERE ${where}`, params)
 }

@@ -1,6 +1,7 @@
 import type { IdentityStore, Workspace } from '../../../identity/identity-store.ts'
 import { AppError } from '../../../base/errors.ts'
 import { organizationLock, recordChange } from './audit-log.ts'
+import { deleteAlertsOf } from '../alerts/alert-store.ts'
 import type { Database, SqlSession } from '../driver/database.ts'
 
 const SELECT = 'SELECT id, organization_id, display_name, created_at FROM workspaces'
@@ -75,6 +76,7 @@ export function createWorkspaceStore(
           })
         }
         await session.query('UPDATE workspaces SET deleted_at = ? WHERE id = ?', [actor.at, id])
+        await deleteAlertsOf(session, { workspace_id: id }, actor.at)
         const details = { display_name: gone.display_name }
         await recordChange(session, actor, {
           organization_id,

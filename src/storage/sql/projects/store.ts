@@ -118,7 +118,7 @@ async function remove(
 ): Promise<Project | undefined> {
   const found = await findProject(session, workspace_id, 'id', id)
   if (found === undefined) return undefined
-  await deleteAlertsOf(session, { workspace_id, project_id: id, now })
+  await deleteAlertsOf(session, { workspace_id, project_id: id }, now)
   await deleteViewsOf(session, workspace_id, id)
   await session.query('DELETE FROM projects WHERE workspace_id = ? AND id = ?', [workspace_id, id])
   return found

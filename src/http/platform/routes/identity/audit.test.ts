@@ -132,3 +132,29 @@ it('TEAM-14: changes of monthly limits are recorded, with what was before', asyn
   ])
   await fixture.stop()
 })
+
+it('TEAM-14: clients of OAuth that register themselves are recorded, without the paths of their addresses', async () => {
+  const fixture = await startApp()
+  const body = {
+    client_name: 'An agent',
+    redirect_uris: ['http://127.0.0.1/back?secret=1', 'https://a.example/b'],
+  }
+  const headers = { 'content-type': 'application/json' }
+  const register = () =>
+    fixture.request('/oauth/register', { method: 'POST', headers, body: JSON.stringify(body) })
+  const { client_id } = (await (await register()).json()) as { client_id: string }
+  const entries = await fixture.deps.identity.audit(ORGANIZATION, { limit: 9, action: 'oauth_client.create' })
+  expect(entries).toMatchObject([
+    {
+      subject_id: client_id,
+      actor_user_id: null,
+      actor_short_key: '',
+      details: {
+        name: 'An agent',
+        redirect_origins: ['http://127.0.0.1', 'https://a.example'],
+        address: expect.stringContaining('127.0.0.1'),
+      },
+    },
+  ])
+  await fixture.stop()
+})

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../../schema/json.ts'
 import { requiredTextParameter } from '../../../api/parameters.ts'
 import type { RouteReply } from '../../../api/route.ts'
 import { sessionSecretOf } from '../../../server/browser/session-cookie.ts'
-import { actorOf } from '../../actor.ts'
+import { actorOf, recordOfNobody } from '../../actor.ts'
 import type { AppDeps } from '../../app-deps.ts'
 import {
   type Authorization,
@@ -24,6 +24,8 @@ import { ownWorkspaces } from './workspaces.ts'
 const TAG = 'Agents'
 const JSON_TYPE = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 const MAX_FORM_BYTES = 64 * 1024
+/** Characters of an origin in the audit. */
+const MAX_ORIGIN = 300
 const READ_ONLY =
   'You are signed in with a read-only key, which makes no other keys. Sign in with another one.'
 const FOREIGN = 'The deployment belongs to a workspace that you may not use.'
@@ -96,7 +98,8 @@ function registrationRoute(): PlatformRoute {
     errors: ['not_found', 'invalid_json', 'rate_limited'],
     available,
     async handle({ deps, body, req }) {
-      deps.oauth.registrations.take(req.socket.remoteAddress ?? '')
+      const address = req.socket.remoteAddress ?? ''
+      deps.oauth.registrations.take(address)
       const { redirect_uris, client_name = 'Unnamed client' } = body
       if (!redirect_uris.every(isRedirect))
         return oauthFault('invalid_redirect_uri', 'An address must be https, or http at a loopback address.')
@@ -104,6 +107,10 @@ function registrationRoute(): PlatformRoute {
       const client = { id: newUuid(), name: client_name, redirect_uris, created_at }
       if (!(await deps.oauth.store.addClient(client)))
         throw new AppError('rate_limited', { message: 'This server has too many clients of OAuth.' })
+      // The audit gets no paths, of which a stranger could send 40 KB.
+      const origins = [...new Set(redirect_uris.map((uri) => new URL(uri).origin.slice(0, MAX_ORIGIN)))]
+      const details = { name: client_name, redirect_origins: origins, address }
+      await recordOfNobody(deps, { action: 'oauth_client.create', subject_id: client.id, details })
       const answer = {
         client_id: client.id,
         client_id_issued_at: Math.floor(created_at / 1000),

@@ -10,6 +10,7 @@ import type { Principal } from '../../../../identity/principal.ts'
 import { AppError } from '../../../../base/errors.ts'
 import { newUuid, NIL_UUID } from '../../../../base/ids.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
+import { recordOfNobody } from '../../actor.ts'
 import type { AppDeps } from '../../app-deps.ts'
 import { ownAddress } from '../../../server/browser/own-address.ts'
 import { type PlatformRoute, route } from '../../route.ts'
@@ -97,15 +98,10 @@ async function provenKey(deps: AppDeps, { key, ticket }: SignInBody): Promise<st
 }
 
 /** Writes a refused sign-in to the audit (TEAM-14). */
-async function recordRefusal({ identity, clock }: AppDeps, error: unknown, address: string): Promise<void> {
-  const organization_id = (await identity.firstOrganization())?.id
-  if (!(error instanceof AppError) || organization_id === undefined) return
+async function recordRefusal(deps: AppDeps, error: unknown, address: string): Promise<void> {
+  if (!(error instanceof AppError)) return
   const details = { result: 'refused', reason: error.code, address }
-  const nobody = { api_key_id: NIL_UUID, short_key: '', user_id: null, at: clock.now() }
-  await identity.recordChange(
-    { organization_id, action: 'session.sign_in', subject_id: NIL_UUID, details },
-    nobody,
-  )
+  await recordOfNobody(deps, { action: 'session.sign_in', subject_id: NIL_UUID, details })
 }
 
 /**
