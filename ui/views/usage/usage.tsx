@@ -13,7 +13,8 @@ import {
   usageGroupingOf,
   usageKeyOf,
 } from '../../data/usage/lines.ts'
-import { Field, Select } from '../../parts/controls.tsx'
+import { Select } from '../../parts/controls.tsx'
+import { MetadataKey } from '../../parts/forms/metadata-key.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Empty, Loaded, Skeleton } from '../../parts/states.tsx'
 import { TimeRange } from '../../parts/time-range/time-range.tsx'
@@ -99,22 +100,7 @@ function GroupChoice({
           setParam(GROUPING, word === METADATA || word === 'project' ? '' : word)
         }}
       />
-      {isByKey && (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            const asked = String(new FormData(event.currentTarget).get('key') ?? '').trim()
-            if (asked !== '') setParam(GROUPING, `metadata.${asked}`)
-          }}
-        >
-          <Field
-            name="key"
-            aria-label="Key of the metadata"
-            placeholder="Key, then Enter"
-            defaultValue={key}
-          />
-        </form>
-      )}
+      {isByKey && <MetadataKey value={key} choose={(asked) => setParam(GROUPING, `metadata.${asked}`)} />}
     </>
   )
 }

@@ -9,7 +9,8 @@ import {
   type Selection,
   SUBJECTS,
 } from '../../../data/overview/selection.ts'
-import { Field, Select } from '../../../parts/controls.tsx'
+import { Select } from '../../../parts/controls.tsx'
+import { MetadataKey } from '../../../parts/forms/metadata-key.tsx'
 import { useRowKeys } from '../../../parts/keyboard/row-keys.ts'
 import { Empty, Failure, Loaded, Skeleton } from '../../../parts/states.tsx'
 import { setParam, setParams, useParam } from '../../../router/location.ts'
@@ -138,22 +139,7 @@ function Choices({
           onChange={(word) => setParam(PERCENTILE, word)}
         />
       )}
-      {isByKey && (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            const asked = String(new FormData(event.currentTarget).get('key') ?? '').trim()
-            if (asked !== '') setParam(GROUP, `metadata.${asked}`)
-          }}
-        >
-          <Field
-            name="key"
-            aria-label="Key of the metadata"
-            placeholder="Key, then Enter"
-            defaultValue={key}
-          />
-        </form>
-      )}
+      {isByKey && <MetadataKey value={key} choose={(asked) => setParam(GROUP, `metadata.${asked}`)} />}
     </div>
   )
 }

@@ -1,32 +1,15 @@
 import { useState } from 'react'
 import { useSession } from '../../../data/session.ts'
 import { type KeyKind, useKeyChanges } from '../../../data/settings/keys.ts'
-import { Button, CopyButton, Field, Select } from '../../../parts/controls.tsx'
+import { Field, Select } from '../../../parts/controls.tsx'
 import { ChangeForm } from '../../../parts/forms/change-form.tsx'
 import { Dialog } from '../../../parts/forms/dialog.tsx'
+import { ShownOnce } from '../../../parts/forms/shown-once.tsx'
 import { readPreference } from '../../../parts/preferences.ts'
 import { isoOfLocal } from '../../../parts/format/times.ts'
 import { ROLE_OPTIONS, type RoleName } from '../role-names.ts'
 import css from '../settings.module.css'
 import { readWorkspaces, WorkspaceChoice } from '../workspace-choice.tsx'
-
-/** The new key, shown until the dialog is closed, and never again. */
-function CreatedKey({ text, close }: { text: string; close(): void }) {
-  return (
-    <>
-      <p>Copy the key now: it is shown only this once, and only its hash is stored.</p>
-      <div className={css['secret']}>
-        <code>{text}</code>
-        <CopyButton text={text} label="Copy the key" />
-      </div>
-      <div className={css['actions']}>
-        <Button look="primary" onClick={close}>
-          Done
-        </Button>
-      </div>
-    </>
-  )
-}
 
 /** The form of a new key; after that the new key, which is shown only once. */
 export function KeyDialog({ kind, close }: { kind: KeyKind; close(): void }) {
@@ -47,7 +30,9 @@ export function KeyDialog({ kind, close }: { kind: KeyKind; close(): void }) {
   if (create.data !== undefined)
     return (
       <Dialog title={title} close={close}>
-        <CreatedKey text={create.data.key} close={close} />
+        <ShownOnce values={[{ text: create.data.key, copy: 'Copy the key' }]} close={close}>
+          Copy the key now: it is shown only this once, and only its hash is stored.
+        </ShownOnce>
       </Dialog>
     )
   return (

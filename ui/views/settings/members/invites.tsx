@@ -3,10 +3,11 @@ import type { Invite } from '../../../api/platform.gen.ts'
 import { useSession } from '../../../data/session.ts'
 import { useInviteChanges, useInvites } from '../../../data/settings/invites.ts'
 import { useSignInWays } from '../../../data/sign-in.ts'
-import { Button, CopyButton, Field, IconButton, Select } from '../../../parts/controls.tsx'
+import { Field, IconButton, Select } from '../../../parts/controls.tsx'
 import { ChangeForm } from '../../../parts/forms/change-form.tsx'
 import { Confirm } from '../../../parts/forms/confirm.tsx'
 import { Dialog } from '../../../parts/forms/dialog.tsx'
+import { ShownOnce } from '../../../parts/forms/shown-once.tsx'
 import { Failure } from '../../../parts/states.tsx'
 import { CHANGE, Table } from '../../../parts/table/table.tsx'
 import { Time } from '../../../parts/time.tsx'
@@ -14,23 +15,12 @@ import { ROLE_OPTIONS, type RoleName } from '../role-names.ts'
 import css from '../settings.module.css'
 import { readWorkspaces, WorkspaceChoice } from '../workspace-choice.tsx'
 
-/** The link of an invitation, shown until the dialog is closed, and never again. */
+/** The link of an invitation. */
 function Link({ url, close }: { url: string; close(): void }) {
   return (
-    <>
-      <p>
-        Send this link to the person. It works once; it is shown only now, and a new one can be made later.
-      </p>
-      <div className={css['secret']}>
-        <code>{url}</code>
-        <CopyButton text={url} label="Copy the link" />
-      </div>
-      <div className={css['actions']}>
-        <Button look="primary" onClick={close}>
-          Done
-        </Button>
-      </div>
-    </>
+    <ShownOnce values={[{ text: url, copy: 'Copy the link' }]} close={close}>
+      Send this link to the person. It works once; it is shown only now, and a new one can be made later.
+    </ShownOnce>
   )
 }
 

@@ -3,10 +3,11 @@ import type { ScimToken } from '../../../api/platform.gen.ts'
 import { useSession } from '../../../data/session.ts'
 import { useScimTokenChanges, useScimTokens } from '../../../data/settings/scim-tokens.ts'
 import { type SignInWays, useSignInWays } from '../../../data/sign-in.ts'
-import { Button, CopyButton, Field, IconButton, Select } from '../../../parts/controls.tsx'
+import { Button, Field, IconButton, Select } from '../../../parts/controls.tsx'
 import { ChangeForm } from '../../../parts/forms/change-form.tsx'
 import { Confirm } from '../../../parts/forms/confirm.tsx'
 import { Dialog } from '../../../parts/forms/dialog.tsx'
+import { ShownOnce } from '../../../parts/forms/shown-once.tsx'
 import { Loaded } from '../../../parts/states.tsx'
 import { CHANGE, Table } from '../../../parts/table/table.tsx'
 import { Time } from '../../../parts/time.tsx'
@@ -14,25 +15,16 @@ import css from '../settings.module.css'
 
 type Providers = SignInWays['providers']
 
-/** The new token and its address, shown until the dialog is closed, and never again. */
+/** The new token and its address. */
 function CreatedToken({ token, base_url, close }: { token: string; base_url: string; close(): void }) {
+  const values = [
+    { text: base_url, copy: 'Copy the address' },
+    { text: token, copy: 'Copy the token' },
+  ]
   return (
-    <>
-      <p>Put both into the form of the provider. The token is shown only this once.</p>
-      <div className={css['secret']}>
-        <code>{base_url}</code>
-        <CopyButton text={base_url} label="Copy the address" />
-      </div>
-      <div className={css['secret']}>
-        <code>{token}</code>
-        <CopyButton text={token} label="Copy the token" />
-      </div>
-      <div className={css['actions']}>
-        <Button look="primary" onClick={close}>
-          Done
-        </Button>
-      </div>
-    </>
+    <ShownOnce values={values} close={close}>
+      Put both into the form of the provider. The token is shown only this once.
+    </ShownOnce>
   )
 }
 
