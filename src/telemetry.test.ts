@@ -12,6 +12,17 @@ import { startTelemetry } from './telemetry.ts'
 const logger = createLogger({ level: 'silent' })
 /** Longer than the SDK would wait for an endpoint that does not answer. */
 const LONGER_THAN_THE_TEST_MS = '10000000'
+interface SentMetric {
+  name: string
+  sum?: { dataPoints: object[] }
+  gauge?: { dataPoints: object[] }
+  histogram?: { dataPoints: object[] }
+}
+
+interface SentMetrics {
+  resourceMetrics: { scopeMetrics: { metrics: SentMetric[] }[] }[]
+}
+
 const METRIC_TIMES = ['METRIC_EXPORT_INTERVAL', 'METRIC_EXPORT_TIMEOUT']
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -27,30 +38,48 @@ describe('startTelemetry', () => {
     await telemetry.stop()
   })
 
-  it('sends spans and the Prometheus metrics over OTLP, remaining ones at its stop', async () => {
+  it('sends spans and the Prometheus metrics over OTLP, histograms whole, remaining ones at its stop', async () => {
     const received = new Map<string, string>()
     const sink = createServer((req, res) => {
       void buffer(req).then((body) => {
         const path = req.url ?? ''
-        received.set(path, (received.get(path) ?? '') + body.toString('latin1'))
+        received.set(path, (received.get(path) ?? '') + body.toString('utf8'))
         res.end()
       })
     })
     await once(sink.listen(0, '127.0.0.1'), 'listening')
     const endpoint = `http://127.0.0.1:${(sink.address() as AddressInfo).port}`
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', endpoint)
+    vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json')
     const metrics = createMetrics()
     metrics.counter('weir_test_total', 'T.').inc({ code: 'stored' }, 3)
-    metrics.histogram('weir_test_seconds', 'S.').observe(1)
+    const seconds = metrics.histogram('weir_test_seconds', 'S.', [0.1, 1])
     const telemetry = await startTelemetry({ endpoint, metrics, logger, stop_ms: PATIENCE_MS })
+    for (const value of [0.05, 0.5, 0.5, 3]) seconds.observe(value, { route: '/x' })
+    metrics.gauge('weir_late', 'Registered later.').set(7)
     trace.getTracer('weir').startSpan('a span of ours').end()
     await telemetry.stop()
     sink.close()
     expect(received.get('/v1/traces')).toContain('a span of ours')
     expect(received.get('/v1/traces')).toContain('weir')
-    expect(received.get('/v1/metrics')).toContain('weir_test_total')
-    expect(received.get('/v1/metrics')).toContain('stored')
-    expect(received.get('/v1/metrics')).toContain('weir_test_seconds_sum')
+    const found = new Map(
+      (JSON.parse(received.get('/v1/metrics') ?? '') as SentMetrics).resourceMetrics
+        .flatMap(({ scopeMetrics }) => scopeMetrics)
+        .flatMap((scope) => scope.metrics)
+        .map((metric) => [metric.name, metric]),
+    )
+    const code = { key: 'code', value: { stringValue: 'stored' } }
+    expect(found.get('weir_test_total')?.sum?.dataPoints).toMatchObject([{ asDouble: 3, attributes: [code] }])
+    expect(found.get('weir_late')?.gauge?.dataPoints).toMatchObject([{ asDouble: 7 }])
+    expect(found.get('weir_test_seconds')?.histogram?.dataPoints).toMatchObject([
+      {
+        attributes: [{ key: 'route', value: { stringValue: '/x' } }],
+        explicitBounds: [0.1, 1],
+        bucketCounts: [1, 2, 1],
+        sum: 4.05,
+        count: 4,
+      },
+    ])
   })
 
   it('stops waiting for an endpoint that does not answer', async () => {

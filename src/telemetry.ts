@@ -1,11 +1,4 @@
-import {
-  type Attributes,
-  diag,
-  DiagLogLevel,
-  metrics as otelMetrics,
-  type Observable,
-  type ObservableResult,
-} from '@opentelemetry/api'
+import { diag, DiagLogLevel, metrics as otelMetrics } from '@opentelemetry/api'
 import type { Logger } from './base/log.ts'
 import type { Metrics } from './base/metrics.ts'
 
@@ -16,45 +9,31 @@ export interface Telemetry {
 }
 
 const STOP_MS = 3000
-const DISCOVER_MS = 10_000
-const TYPE = /^# TYPE ([a-z_][a-z0-9_]*) (\w+)$/gm
-const SAMPLE = /^([a-z_][a-z0-9_]*)(?:\{(.*)\})? (\S+)$/gm
-const LABEL = /([a-z_][a-z0-9_]*)="((?:[^"\\]|\\.)*)"/g
 
-function toAttributes(labels: string): Attributes {
-  return Object.fromEntries([...labels.matchAll(LABEL)].map(([, name = '', value = '']) => [name, value]))
-}
-
-/**
- * Exports the metrics of the Prometheus text through OpenTelemetry as well, under the same names: a counter as a
- * counter, a gauge as a gauge, a histogram as its `_sum` and `_count`. Metrics that are registered later are found
- * within 10 s.
- */
+/** Exports the metrics through OpenTelemetry as well, under the same names; histograms have what comes from now on. */
 function bridgeMetrics(metrics: Metrics): () => void {
   const meter = otelMetrics.getMeter('weir')
-  const known = new Map<string, Observable>()
-  const observe = (result: Pick<ObservableResult, 'observe'>, name: string): void => {
-    for (const [, sample, labels = '', value] of metrics.render().matchAll(SAMPLE)) {
-      if (sample === name) result.observe(Number(value), toAttributes(labels))
+  const stops: (() => void)[] = []
+  const stop = metrics.each((family) => {
+    const { name, help: description } = family
+    if (family.type === 'histogram') {
+      const advice = { explicitBucketBoundaries: [...family.bounds] }
+      const histogram = meter.createHistogram(name, { description, advice })
+      stops.push(family.follow((value, labels) => histogram.record(value, labels)))
+      return
     }
-  }
-  const add = (name: string, type: string): void => {
-    if (known.has(name)) return
     const instrument =
-      type === 'gauge' ? meter.createObservableGauge(name) : meter.createObservableCounter(name)
-    instrument.addCallback((result) => observe(result, name))
-    known.set(name, instrument)
+      family.type === 'gauge'
+        ? meter.createObservableGauge(name, { description })
+        : meter.createObservableCounter(name, { description })
+    instrument.addCallback((result) => {
+      for (const { labels, value } of family.samples()) result.observe(value, labels)
+    })
+  })
+  return () => {
+    stop()
+    for (const end of stops) end()
   }
-  const discover = (): void => {
-    for (const [, name = '', type = ''] of metrics.render().matchAll(TYPE)) {
-      if (type !== 'histogram') add(name, type)
-      else for (const part of ['_sum', '_count']) add(name + part, type)
-    }
-  }
-  discover()
-  const timer = setInterval(discover, DISCOVER_MS)
-  timer.unref()
-  return () => clearInterval(timer)
 }
 
 /**

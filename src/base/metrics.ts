@@ -17,6 +17,28 @@ export interface Histogram {
   observe(value: number, labels?: Labels): void
 }
 
+/** One value of a metric. The name is that of the metric; a histogram's has `_bucket`, `_sum` or `_count` behind it. */
+export interface Sample {
+  name: string
+  /** In the order of the text. */
+  labels: Labels
+  value: number
+}
+
+type Observe = Histogram['observe']
+
+/** A metric, and its values at the time of the call. */
+export type Family = { name: string; help: string; samples(): Sample[] } & (
+  | { type: 'counter' | 'gauge' }
+  | {
+      type: 'histogram'
+      /** Ascending upper bounds of the buckets, without `+Inf`. */
+      bounds: readonly number[]
+      /** Also calls `observe` for each later value; the result ends that. */
+      follow(observe: Observe): () => void
+    }
+)
+
 /** The metrics of one server; rendered as Prometheus text. A name is registered once. */
 export interface Metrics {
   /** The counter of this name, which several parts may share. */
@@ -26,6 +48,10 @@ export interface Metrics {
   observedGauge(name: string, help: string, read: () => number): void
   /** `buckets` are ascending upper bounds; `+Inf` is added. */
   histogram(name: string, help: string, buckets?: readonly number[]): Histogram
+  /** All metrics, in the order of their registration. */
+  families(): Iterable<Family>
+  /** Calls `listener` with each metric that there is, and each that is registered later; the result ends that. */
+  each(listener: (family: Family) => void): () => void
   /** Prometheus text exposition format 0.0.4. */
   render(): string
 }
@@ -41,103 +67,146 @@ function escapeLabel(value: string): string {
   return value.replace(/\\/g, '\\\\').replace(/\n/g, '\\n').replace(/"/g, '\\"')
 }
 
-/** `{a="1",b="2"}` with sorted names, so that the same labels always give the same text. */
-function labelText(labels: Labels | undefined, extra = ''): string {
-  const parts = Object.entries(labels ?? {})
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
-  if (extra !== '') parts.push(extra)
+const NO_LABELS: Labels = {}
+
+/** The labels sorted by name, so that the same ones always give the same text. */
+function sorted(labels: Labels = NO_LABELS): Labels {
+  const entries = Object.entries(labels)
+  return entries.length < 2 ? labels : Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** `{a="1",b="2"}`; empty without labels. */
+function labelText(labels: Labels): string {
+  const parts = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`)
   return parts.length === 0 ? '' : `{${parts.join(',')}}`
 }
 
-function simpleSeries(name: string): { values: Map<string, number>; lines: () => string[] } {
-  const values = new Map<string, number>()
-  return { values, lines: () => [...values].map(([labels, value]) => `${name}${labels} ${value}`) }
+/** Values by their labels; `change` returns the next one. */
+class Series<V> {
+  readonly #all = new Map<string, { labels: Labels; value: V }>()
+
+  update(labels: Labels | undefined, change: (value: V | undefined) => V): void {
+    const own = sorted(labels)
+    const key = labelText(own)
+    const known = this.#all.get(key)
+    if (known === undefined) this.#all.set(key, { labels: own, value: change(undefined) })
+    else known.value = change(known.value)
+  }
+
+  get all(): { labels: Labels; value: V }[] {
+    return [...this.#all.values()]
+  }
 }
 
-interface HistogramSeries {
-  labels: Labels | undefined
+interface Distribution {
+  /** Numbers of values in each bucket, without those of the buckets below it. */
   counts: number[]
   sum: number
   count: number
 }
 
-function histogramLines(
-  name: string,
-  bounds: readonly number[],
-  series: Iterable<HistogramSeries>,
-): string[] {
-  const lines: string[] = []
-  for (const { labels, counts, sum, count } of series) {
+function histogramSamples(name: string, bounds: readonly number[], series: Series<Distribution>): Sample[] {
+  return series.all.flatMap(({ labels, value: { counts, sum, count } }) => {
     let below = 0
-    bounds.forEach((bound, index) => {
+    const buckets = bounds.map((bound, index) => {
       below += counts[index] ?? 0
-      lines.push(`${name}_bucket${labelText(labels, `le="${bound}"`)} ${below}`)
+      return { name: `${name}_bucket`, labels: { ...labels, le: String(bound) }, value: below }
     })
-    lines.push(`${name}_bucket${labelText(labels, 'le="+Inf"')} ${count}`)
-    lines.push(`${name}_sum${labelText(labels)} ${sum}`, `${name}_count${labelText(labels)} ${count}`)
-  }
-  return lines
+    return [
+      ...buckets,
+      { name: `${name}_bucket`, labels: { ...labels, le: '+Inf' }, value: count },
+      { name: `${name}_sum`, labels, value: sum },
+      { name: `${name}_count`, labels, value: count },
+    ]
+  })
 }
 
 function createHistogram(
   name: string,
+  help: string,
   bounds: readonly number[],
-): { histogram: Histogram; lines: () => string[] } {
-  const all = new Map<string, HistogramSeries>()
-  const observe = (value: number, labels?: Labels): void => {
-    const key = labelText(labels)
-    const series = all.get(key) ?? { labels, counts: bounds.map(() => 0), sum: 0, count: 0 }
-    all.set(key, series)
+): { histogram: Histogram; family: Family } {
+  const series = new Series<Distribution>()
+  const followers = new Set<Observe>()
+  const observe: Observe = (value, labels) => {
     const index = bounds.findIndex((bound) => value <= bound)
-    if (index >= 0) series.counts[index] = (series.counts[index] ?? 0) + 1
-    series.sum += value
-    series.count += 1
+    series.update(labels, (known = { counts: bounds.map(() => 0), sum: 0, count: 0 }) => {
+      if (index >= 0) known.counts[index] = (known.counts[index] ?? 0) + 1
+      known.sum += value
+      known.count += 1
+      return known
+    })
+    for (const follow of followers) follow(value, labels)
   }
-  return { histogram: { observe }, lines: () => histogramLines(name, bounds, all.values()) }
+  const follow = (follower: Observe): (() => void) => {
+    followers.add(follower)
+    return () => void followers.delete(follower)
+  }
+  const samples = (): Sample[] => histogramSamples(name, bounds, series)
+  return { histogram: { observe }, family: { name, help, type: 'histogram', bounds, samples, follow } }
 }
 
 /** An empty set of metrics. Counters without labels start at 0, so that a rate exists from the first scrape. */
 export function createMetrics(): Metrics {
   const counters = new Map<string, Counter>()
-  const families = new Map<string, { help: string; type: string; lines: () => string[] }>()
-  const register = (name: string, help: string, type: string, lines: () => string[]): void => {
+  const families = new Map<string, Family>()
+  const listeners = new Set<(family: Family) => void>()
+  const register = (family: Family): void => {
+    const { name } = family
     if (!METRIC_NAME.test(name)) throw new TypeError(`not a metric name: ${name}`)
     if (families.has(name)) throw new TypeError(`metric registered twice: ${name}`)
-    families.set(name, { help, type, lines })
+    families.set(name, family)
+    for (const listener of listeners) listener(family)
+  }
+  const numbers = (name: string) => {
+    const series = new Series<number>()
+    return { series, samples: () => series.all.map((one) => ({ name, ...one })) }
   }
   return {
     counter(name, help) {
       const known = counters.get(name)
       if (known !== undefined) return known
-      const { values, lines } = simpleSeries(name)
-      register(name, help, 'counter', () => (values.size === 0 ? [`${name} 0`] : lines()))
-      const counter: Counter = {
-        inc(labels, amount = 1) {
-          const key = labelText(labels)
-          values.set(key, (values.get(key) ?? 0) + amount)
+      const { series, samples } = numbers(name)
+      const untouched = [{ name, labels: NO_LABELS, value: 0 }]
+      register({
+        name,
+        help,
+        type: 'counter',
+        samples() {
+          const found = samples()
+          return found.length === 0 ? untouched : found
         },
+      })
+      const counter: Counter = {
+        inc: (labels, amount = 1) => series.update(labels, (value = 0) => value + amount),
       }
       counters.set(name, counter)
       return counter
     },
     gauge(name, help) {
-      const { values, lines } = simpleSeries(name)
-      register(name, help, 'gauge', lines)
-      return { set: (value, labels) => void values.set(labelText(labels), value) }
+      const { series, samples } = numbers(name)
+      register({ name, help, type: 'gauge', samples })
+      return { set: (value, labels) => series.update(labels, () => value) }
     },
     observedGauge(name, help, read) {
-      register(name, help, 'gauge', () => [`${name} ${read()}`])
+      register({ name, help, type: 'gauge', samples: () => [{ name, labels: NO_LABELS, value: read() }] })
     },
     histogram(name, help, buckets = SECONDS_BUCKETS) {
-      const { histogram, lines } = createHistogram(name, buckets)
-      register(name, help, 'histogram', lines)
+      const { histogram, family } = createHistogram(name, help, buckets)
+      register(family)
       return histogram
     },
+    families: () => families.values(),
+    each(listener) {
+      for (const family of families.values()) listener(family)
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
     render() {
-      const text = [...families].map(([name, { help, type, lines }]) =>
-        [`# HELP ${name} ${help.replace(/\n/g, ' ')}`, `# TYPE ${name} ${type}`, ...lines()].join('\n'),
-      )
+      const text = [...families.values()].map(({ name, help, type, samples }) => {
+        const lines = samples().map((one) => `${one.name}${labelText(one.labels)} ${one.value}`)
+        return [`# HELP ${name} ${help.replace(/\n/g, ' ')}`, `# TYPE ${name} ${type}`, ...lines].join('\n')
+      })
       return `${text.join('\n')}\n`
     },
   }

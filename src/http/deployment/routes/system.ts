@@ -1,3 +1,4 @@
+import type { Labels, Metrics } from '../../../base/metrics.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import { MAX_JSON_BODY_BYTES } from '../../body/json.ts'
 import { choiceParameter, flagParameter } from '../../api/parameters.ts'
@@ -28,19 +29,12 @@ function infoAnswer(deps: DeploymentDeps): SchemaTypes['deployment-info'] {
   }
 }
 
-const SAMPLE = /^(\w+)(?:\{(.*)\})? (\S+)$/
-const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g
-
-/** Prometheus text as JSON: each series of a metric with its labels and value. */
-function metricsJson(text: string): string {
-  const families: Record<string, { labels: Record<string, string>; value: number }[]> = {}
-  for (const line of text.split('\n')) {
-    const [, name, labels = '', value] = SAMPLE.exec(line) ?? []
-    if (name === undefined) continue
-    const pairs = [...labels.matchAll(LABEL)].map(([, key = '', label = '']) => [key, label])
-    ;(families[name] ??= []).push({ labels: Object.fromEntries(pairs), value: Number(value) })
-  }
-  return JSON.stringify(families)
+/** Each series of each metric, with its labels and value. */
+function metricsJson(metrics: Metrics): string {
+  const found: Record<string, { labels: Labels; value: number }[]> = {}
+  for (const { samples } of metrics.families())
+    for (const { name, labels, value } of samples()) (found[name] ??= []).push({ labels, value })
+  return JSON.stringify(found)
 }
 
 /** Health, server information, metrics, and the API's own description. `openApi` makes the document. */
@@ -79,7 +73,7 @@ export function systemRoutes(openApi: (version: string) => object): DeploymentRo
       wire_types: ['text/plain', 'application/json'],
       handle: async ({ deps, query: { format } }) =>
         format === 'json'
-          ? { body: metricsJson(deps.metrics.render()) }
+          ? { body: metricsJson(deps.metrics) }
           : {
               headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
               body: deps.metrics.render(),
