@@ -14,20 +14,20 @@ const STOP_MS = 3000
 function bridgeMetrics(metrics: Metrics): () => void {
   const meter = otelMetrics.getMeter('weir')
   const stops: (() => void)[] = []
-  const stop = metrics.each((family) => {
-    const { name, help: description } = family
-    if (family.type === 'histogram') {
-      const advice = { explicitBucketBoundaries: [...family.bounds] }
+  const stop = metrics.each((metric) => {
+    const { name, help: description } = metric
+    if (metric.type === 'histogram') {
+      const advice = { explicitBucketBoundaries: [...metric.bounds] }
       const histogram = meter.createHistogram(name, { description, advice })
-      stops.push(family.follow((value, labels) => histogram.record(value, labels)))
+      stops.push(metric.follow((value, labels) => histogram.record(value, labels)))
       return
     }
     const instrument =
-      family.type === 'gauge'
+      metric.type === 'gauge'
         ? meter.createObservableGauge(name, { description })
         : meter.createObservableCounter(name, { description })
     instrument.addCallback((result) => {
-      for (const { labels, value } of family.samples()) result.observe(value, labels)
+      for (const { labels, value } of metric.samples()) result.observe(value, labels)
     })
   })
   return () => {

@@ -28,7 +28,7 @@ export interface Sample {
 type Observe = Histogram['observe']
 
 /** A metric, and its values at the time of the call. */
-export type Family = { name: string; help: string; samples(): Sample[] } & (
+export type Metric = { name: string; help: string; samples(): Sample[] } & (
   | { type: 'counter' | 'gauge' }
   | {
       type: 'histogram'
@@ -49,9 +49,9 @@ export interface Metrics {
   /** `buckets` are ascending upper bounds; `+Inf` is added. */
   histogram(name: string, help: string, buckets?: readonly number[]): Histogram
   /** All metrics, in the order of their registration. */
-  families(): Iterable<Family>
+  all(): Iterable<Metric>
   /** Calls `listener` with each metric that there is, and each that is registered later; the result ends that. */
-  each(listener: (family: Family) => void): () => void
+  each(listener: (metric: Metric) => void): () => void
   /** Prometheus text exposition format 0.0.4. */
   render(): string
 }
@@ -125,7 +125,7 @@ function createHistogram(
   name: string,
   help: string,
   bounds: readonly number[],
-): { histogram: Histogram; family: Family } {
+): { histogram: Histogram; metric: Metric } {
   const series = new Series<Distribution>()
   const followers = new Set<Observe>()
   const observe: Observe = (value, labels) => {
@@ -143,20 +143,20 @@ function createHistogram(
     return () => void followers.delete(follower)
   }
   const samples = (): Sample[] => histogramSamples(name, bounds, series)
-  return { histogram: { observe }, family: { name, help, type: 'histogram', bounds, samples, follow } }
+  return { histogram: { observe }, metric: { name, help, type: 'histogram', bounds, samples, follow } }
 }
 
 /** An empty set of metrics. Counters without labels start at 0, so that a rate exists from the first scrape. */
 export function createMetrics(): Metrics {
   const counters = new Map<string, Counter>()
-  const families = new Map<string, Family>()
-  const listeners = new Set<(family: Family) => void>()
-  const register = (family: Family): void => {
-    const { name } = family
+  const all = new Map<string, Metric>()
+  const listeners = new Set<(metric: Metric) => void>()
+  const register = (metric: Metric): void => {
+    const { name } = metric
     if (!METRIC_NAME.test(name)) throw new TypeError(`not a metric name: ${name}`)
-    if (families.has(name)) throw new TypeError(`metric registered twice: ${name}`)
-    families.set(name, family)
-    for (const listener of listeners) listener(family)
+    if (all.has(name)) throw new TypeError(`metric registered twice: ${name}`)
+    all.set(name, metric)
+    for (const listener of listeners) listener(metric)
   }
   const numbers = (name: string) => {
     const series = new Series<number>()
@@ -192,18 +192,18 @@ export function createMetrics(): Metrics {
       register({ name, help, type: 'gauge', samples: () => [{ name, labels: NO_LABELS, value: read() }] })
     },
     histogram(name, help, buckets = SECONDS_BUCKETS) {
-      const { histogram, family } = createHistogram(name, help, buckets)
-      register(family)
+      const { histogram, metric } = createHistogram(name, help, buckets)
+      register(metric)
       return histogram
     },
-    families: () => families.values(),
+    all: () => all.values(),
     each(listener) {
-      for (const family of families.values()) listener(family)
+      for (const metric of all.values()) listener(metric)
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
     render() {
-      const text = [...families.values()].map(({ name, help, type, samples }) => {
+      const text = [...all.values()].map(({ name, help, type, samples }) => {
         const lines = samples().map((one) => `${one.name}${labelText(one.labels)} ${one.value}`)
         return [`# HELP ${name} ${help.replace(/\n/g, ' ')}`, `# TYPE ${name} ${type}`, ...lines].join('\n')
       })

@@ -13,7 +13,7 @@ import type { Database } from '../storage/sql/driver/database.ts'
 import { reportConnections } from '../storage/sql/driver/postgres/connection-budget.ts'
 import { LOCK_CONNECTIONS } from '../storage/sql/driver/postgres/table-locks.ts'
 import type { ServerRegistry } from '../storage/sql/server-registry.ts'
-import { type JoiningParts, joinServers } from './cluster/other-servers.ts'
+import { type JoiningParts, joinServers } from '../hosting/servers/other-servers.ts'
 import { CLAIM_MS, claimLater } from '../storage/own-stores.ts'
 
 export interface BlobParts {

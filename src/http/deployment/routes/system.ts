@@ -32,7 +32,7 @@ function infoAnswer(deps: DeploymentDeps): SchemaTypes['deployment-info'] {
 /** Each series of each metric, with its labels and value. */
 function metricsJson(metrics: Metrics): string {
   const found: Record<string, { labels: Labels; value: number }[]> = {}
-  for (const { samples } of metrics.families())
+  for (const { samples } of metrics.all())
     for (const { name, labels, value } of samples()) (found[name] ??= []).push({ labels, value })
   return JSON.stringify(found)
 }

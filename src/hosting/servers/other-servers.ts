@@ -2,7 +2,7 @@ import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import { pause } from '../../base/pause.ts'
 import type { Config } from '../../config.ts'
-import { readGraphsProject } from '../../hosting/graphs-deployment.ts'
+import { readGraphsProject } from '../graphs-deployment.ts'
 import { RUN_VERSION } from '../../runs/state.ts'
 import {
   type AnnouncedServer,
