@@ -1,4 +1,4 @@
-import { testOnShards } from '../../../support/stores/clickhouse/clickhouse-database.ts'
+import { testOnShards } from '../../../support/stores/clickhouse/two-shards/test-on-shards.ts'
 
 testOnShards()
 await import('../../../contract/traces/project-stats.test.ts')

@@ -14,7 +14,8 @@ import { createTraceStore } from '../../../../src/storage/clickhouse/trace-store
 import { parseFilter } from '../../../../src/trace/filter/filter.ts'
 import { TRACE_RUN_ROWS, type TraceRunRow } from '../../../../src/trace/rows/trace-run-row.ts'
 import { tries } from '../../../support/properties.ts'
-import { newDatabase, testOnShards } from '../../../support/stores/clickhouse/clickhouse-database.ts'
+import { newDatabase } from '../../../support/stores/clickhouse/clickhouse-database.ts'
+import { testOnShards } from '../../../support/stores/clickhouse/two-shards/test-on-shards.ts'
 import {
   PROJECT,
   startTestTraceStore,
@@ -173,7 +174,7 @@ it('a backup of one server is restored into shards', async () => {
   const restored = { ...sharded, clickhouse: db, store: createTraceStore(db, STORED_COLUMNS) }
   await expectSameAnswers(restored, workspace_id, rows)
   // A database of its own is migrated, and every table is copied.
-}, 120_000)
+}, 180_000)
 
 it('the shards of these tests have different rows: a subquery within one shard finds less', async () => {
   const workspace_id = newUuid()

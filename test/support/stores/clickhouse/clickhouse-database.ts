@@ -4,21 +4,9 @@ import { type Layout, SINGLE } from '../../../../src/storage/clickhouse/cluster/
 import { type ClickHouse, connectClickHouse } from '../../../../src/storage/clickhouse/connect.ts'
 import { migrate } from '../../../../src/storage/clickhouse/migrate.ts'
 import { type Shared, shared } from '../../servers/shared.ts'
-import { TWO_SHARDS } from './two-shards/two-shards.ts'
+import { isOnShards, TWO_SHARDS } from './two-shards/two-shards.ts'
 
 const MODEL = 'model_of_tests'
-
-/**
- * Makes the databases of this file lie on two shards, and runs of the tests that it imports then as many as `npm test`.
- * The file must run in a process of its own.
- */
-export function testOnShards(): void {
-  Object.assign(process.env, { TESTED_CLICKHOUSE: 'shards', TEST_LENGTH: 'short', PROPERTY_LENGTH: '0.12' })
-}
-
-function isOnShards(): boolean {
-  return process.env['TESTED_CLICKHOUSE'] === 'shards'
-}
 
 /**
  * Migrates a database of the engine. Returns statements that create the same tables in another database: half as many
