@@ -51,8 +51,5 @@ export const DEPLOYMENT_SAMPLES: Readonly<Record<string, Sample>> = {
     reach: 'request',
     call: ({ objects }) => at(`/deployments/${objects.deployment_id}/logs`),
   },
-  'GET /deployments/runtimes': fixed('/deployments/runtimes'),
-  'GET /v2/listeners': fixed('/v2/listeners'),
   'GET /o/{tenant}/host/deployments/{id}': fixed(`/o/${newUuid()}/host/deployments/${newUuid()}`),
-  'GET /host/deployments': fixed('/host/deployments'),
 }

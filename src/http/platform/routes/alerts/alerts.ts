@@ -70,6 +70,7 @@ function listRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/alerts',
+    needs: 'projects:read',
     tag: TAG,
     summary: 'List the alerts of the workspace with their states',
     description: 'By name; a workspace has at most 100.',
@@ -89,6 +90,7 @@ export function alertRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/alerts',
+      needs: 'projects:create',
       tag: TAG,
       summary: 'Create an alert',
       description: 'It is evaluated at once, and then every minute.',
@@ -114,6 +116,7 @@ export function alertRoutes(): PlatformRoute[] {
     route({
       method: 'PATCH',
       path: '/alerts/{id}',
+      needs: 'projects:create',
       tag: TAG,
       params: ALERT,
       summary: 'Change an alert',
@@ -131,6 +134,7 @@ export function alertRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/alerts/{id}',
+      needs: 'projects:create',
       tag: TAG,
       params: ALERT,
       summary: 'Delete an alert',

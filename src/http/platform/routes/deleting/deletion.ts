@@ -101,6 +101,7 @@ function deleteListedRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/sessions',
+      needs: 'runs:delete',
       summary: 'Delete projects with their runs',
       description: 'As DELETE /sessions/{id}; none is deleted if one of them does not exist.',
       tag: TAG,
@@ -122,6 +123,7 @@ function deleteListedRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/runs/delete/traces',
+      needs: 'runs:delete',
       summary: 'Delete traces',
       description:
         'As DELETE /traces/{trace_id}, for each of them. Unknown ones are left out; 404 if all are.',
@@ -150,6 +152,7 @@ function deleteManyRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/runs/delete',
+      needs: 'runs:delete',
       summary: 'Delete the traces of all runs that match',
       description:
         'In the background. Deletes whole traces, with their runs that do not match. Usage counts stay.',
@@ -168,6 +171,7 @@ function deleteManyRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/runs/delete/{job_id}',
+      needs: 'runs:read',
       summary: 'Progress of a deletion',
       description: 'For a week after it ended.',
       tag: TAG,
@@ -187,6 +191,7 @@ export function deletionRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/sessions/{id}',
+      needs: 'runs:delete',
       summary: 'Delete a project with its runs',
       description: 'The project is gone at once, its runs in the background. Usage counts stay.',
       tag: TAG,
@@ -202,6 +207,7 @@ export function deletionRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/traces/{trace_id}',
+      needs: 'runs:delete',
       summary: 'Delete a trace',
       description:
         'In the background. For a day, new data of the trace is refused with trace_deleted. Usage counts stay.',

@@ -103,6 +103,7 @@ function revisionLogs(name: 'deploy_logs' | 'build_logs', kinds: readonly LogKin
   return route({
     method: 'POST',
     path: `/v1/projects/{id}/revisions/{revision_id}/${name}`,
+    needs: 'deployments:read',
     summary: name === 'build_logs' ? 'Log of the build of a revision' : 'Log of a revision',
     tag: TAG,
     params: REVISION,
@@ -120,6 +121,7 @@ export function deploymentLogRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/v1/projects/{id}/deploy_logs',
+      needs: 'deployments:read',
       summary: 'Log of a deployment',
       description: 'States, checks, and what its processes print.',
       tag: TAG,
@@ -143,6 +145,7 @@ function allLinesRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/deployments/{id}/logs',
+    needs: 'deployments:read',
     summary: 'Lines of the log of a deployment',
     description: FOLLOWING,
     tag: TAG,

@@ -67,6 +67,7 @@ function readRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/traces/{trace_id}/comments',
+      needs: 'runs:read',
       summary: 'The comments on the runs of a trace, oldest first',
       tag: TAG,
       params: { trace_id: uuidParameter('Id of the trace.') },
@@ -79,6 +80,7 @@ function readRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/comments/mentions',
+      needs: 'runs:read',
       summary: 'The comments in this workspace that mention the caller, newest first',
       description: 'None for a service key.',
       tag: TAG,
@@ -100,6 +102,7 @@ function writeRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/runs/{id}/comments',
+      needs: 'runs:create',
       summary: 'Comment on a run',
       description: 'A trace has at most 1,000 comments. They are deleted with their run.',
       tag: TAG,
@@ -120,6 +123,7 @@ function writeRoutes(): PlatformRoute[] {
     route({
       method: 'PATCH',
       path: '/comments/{id}',
+      needs: 'runs:create',
       summary: 'Change a comment of one’s own',
       tag: TAG,
       params: COMMENT,
@@ -138,6 +142,7 @@ function writeRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/comments/{id}',
+      needs: 'runs:create',
       summary: 'Delete a comment',
       description: 'One of another author needs `runs:delete`.',
       tag: TAG,

@@ -40,6 +40,8 @@ function createRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/workspaces',
+    needs: 'workspaces:manage',
+    whole_organization: true,
     summary: 'Create a workspace',
     description: 'Keys and members of all workspaces may use it at once.',
     tag: TAG,
@@ -69,6 +71,7 @@ function currentRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/workspaces/current/members',
+      needs: 'organization:read',
       summary: 'The members of the workspace of the request',
       tag: TAG,
       reply: 'workspace-members',
@@ -85,6 +88,7 @@ function currentRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/workspaces/current/stats',
+      needs: 'workspaces:read',
       summary: 'How many projects and deployments the workspace of the request has',
       tag: TAG,
       reply: 'workspace-stats',
@@ -108,6 +112,7 @@ export function workspaceRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/workspaces',
+      needs: 'workspaces:read',
       summary: 'The workspaces that the key may use',
       tag: TAG,
       query: OFFSET_QUERY,
@@ -125,6 +130,7 @@ export function workspaceRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/workspaces/{id}',
+      needs: 'workspaces:read',
       summary: 'Read a workspace',
       tag: TAG,
       params,
@@ -139,6 +145,7 @@ export function workspaceRoutes(): PlatformRoute[] {
     route({
       method: 'PATCH',
       path: '/workspaces/{id}',
+      needs: 'workspaces:manage',
       summary: 'Rename a workspace',
       tag: TAG,
       params,
@@ -160,6 +167,7 @@ export function workspaceRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/workspaces/{id}',
+      needs: 'workspaces:manage',
       summary: 'Delete a workspace',
       description:
         'It can no longer be read or written. Its data stays on disk, and its usage in reports. The last workspace cannot be deleted.',

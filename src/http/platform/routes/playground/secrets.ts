@@ -54,6 +54,7 @@ export function secretRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: PATH,
+      needs: 'secrets:manage',
       summary: 'The secrets of the workspace, without their values',
       tag: TAG,
       reply: 'workspace-secret-list',
@@ -62,6 +63,7 @@ export function secretRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: PATH,
+      needs: 'secrets:manage',
       summary: 'Set or delete secrets',
       description:
         'Each has a name and a value; the value null deletes it. Either all are written or none. The answer lists the secrets of the workspace.',
@@ -91,6 +93,7 @@ function oneSecretRoutes(): PlatformRoute[] {
     route({
       method: 'PUT',
       path: `${PATH}/{key}`,
+      needs: 'secrets:manage',
       summary: 'Set a secret',
       tag: TAG,
       params,
@@ -108,6 +111,7 @@ function oneSecretRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: `${PATH}/{key}`,
+      needs: 'secrets:manage',
       summary: 'Delete a secret',
       tag: TAG,
       params,

@@ -78,6 +78,7 @@ function runShareRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'PUT',
+      needs: 'runs:create',
       summary: 'Share the trace of a run with everyone who has the token',
       description: SHARED_WHOLE,
       body: 'share-write',
@@ -91,6 +92,7 @@ function runShareRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'GET',
+      needs: 'runs:read',
       summary: 'The token of a run whose trace is shared, else null',
       reply: 'share-of-run',
       errors: ['not_found', 'store_unavailable'],
@@ -104,6 +106,7 @@ function runShareRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'DELETE',
+      needs: 'runs:create',
       summary: 'End the share of the trace of a run',
       reply: 'empty-object',
       errors: ['not_found', 'store_unavailable'],
@@ -121,6 +124,7 @@ function runShareV2Routes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/v2/runs/{id}/share',
+      needs: 'runs:create',
       summary: 'Share the trace of a run with everyone who has the token',
       description: SHARED_WHOLE,
       tag: TAG,
@@ -140,6 +144,7 @@ function runShareV2Routes(): PlatformRoute[] {
       method: 'DELETE',
       // `id` is the trace's id; the parameter has the same name as in the other routes of this path.
       path: '/v2/runs/{id}/share',
+      needs: 'runs:create',
       summary: 'End the share of a trace; its id is in the path',
       tag: TAG,
       params: { id: uuidParameter('Id of the trace.') },
@@ -165,6 +170,7 @@ function threadShareRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'POST',
+      needs: 'runs:create',
       summary: 'Share all traces of a thread with everyone who has the token',
       description:
         'Also those that are added later. Sharing again returns the same token; with `expires_at` it then ends at that time, or never for null.',
@@ -184,6 +190,7 @@ function threadShareRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'GET',
+      needs: 'runs:read',
       summary: 'The token of a thread, if it is shared',
       query: PROJECT,
       reply: 'share-of-thread',
@@ -197,6 +204,7 @@ function threadShareRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'DELETE',
+      needs: 'runs:create',
       summary: 'End the share of a thread',
       query: PROJECT,
       reply: 'bytes',

@@ -76,6 +76,7 @@ export function exportRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/runs/export',
+    needs: 'runs:read',
     summary: 'The runs of a list as a file of CSV, JSON lines or Parquet',
     description:
       'Newest first, streamed. Without `payloads`, inputs and outputs are their first 500 characters. Parquet has the columns of CSV, with types: costs are exact decimals, and tags JSON. A file that breaks off in the middle was not ended by the server: the connection is closed.',

@@ -3,7 +3,7 @@ import { route, type PlatformRoute } from '../../route.ts'
 import { INGEST_REFUSALS, neverReached } from './ingest-route.ts'
 
 const TAG = 'Ingest'
-const HOT = { tag: TAG, body: 'raw', reply: 'ingest-answer', status: 202, hot: true } as const
+const HOT = { needs: 'runs:create', tag: TAG, body: 'raw', reply: 'ingest-answer', status: 202 } as const
 const ERRORS = [
   'invalid_json',
   'invalid_encoding',
@@ -25,6 +25,7 @@ export function ingestRoutes(): PlatformRoute[] {
       ...HOT,
       method: 'POST',
       path: '/runs/multipart',
+      hot: { kind: 'multipart' },
       summary: 'Send creates and updates of runs, field by field, with attachments and feedback',
       description:
         'multipart/form-data with parts named `post.{id}`, `patch.{id}`, `{post|patch}.{id}.{inputs|outputs|events|extra|error|serialized}`, `attachment.{run_id}.{name}` and `feedback.{id}`, in any order; Content-Encoding identity, gzip or zstd. Accepted runs are durable before the response; an invalid run does not affect the others.',
@@ -35,6 +36,7 @@ export function ingestRoutes(): PlatformRoute[] {
       ...HOT,
       method: 'POST',
       path: '/runs/batch',
+      hot: { kind: 'batch' },
       summary: 'Send creates and updates of runs as one JSON object',
       description: 'JSON `{"post": […], "patch": […]}`, either may be absent.',
       errors: [...ERRORS, 'too_many_parts'],
@@ -44,6 +46,7 @@ export function ingestRoutes(): PlatformRoute[] {
       ...HOT,
       method: 'POST',
       path: '/runs',
+      hot: { kind: 'create' },
       summary: 'Create one run',
       description: 'One run as JSON; trace_id and dotted_order are derived where absent.',
       errors: ERRORS,
@@ -53,6 +56,7 @@ export function ingestRoutes(): PlatformRoute[] {
       ...HOT,
       method: 'PATCH',
       path: '/runs/{id}',
+      hot: { kind: 'update' },
       summary: 'Update one run',
       description: 'Changed fields as JSON. The run need not be known yet.',
       params: { id: textParameter('Id of the run, with dashes or without.') },
@@ -62,6 +66,7 @@ export function ingestRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/ingest/health',
+      needs: 'organization:read',
       summary: 'Health of ingest: accepted, stored, rejected by code, waiting, log, store and disk',
       tag: TAG,
       reply: 'ingest-health',

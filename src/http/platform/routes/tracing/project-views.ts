@@ -55,6 +55,7 @@ function changingRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'PATCH',
+      needs: 'projects:create',
       summary: 'Change a view',
       body: 'project-view-update',
       reply: 'project-view',
@@ -67,6 +68,7 @@ function changingRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'DELETE',
+      needs: 'projects:create',
       summary: 'Delete a view',
       reply: 'empty-object',
       errors: ['not_found'],
@@ -86,6 +88,7 @@ export function projectViewRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'GET',
+      needs: 'projects:read',
       summary: 'List the views of a project',
       description: 'By name; a project has at most 200.',
       reply: 'project-view-list',
@@ -98,6 +101,7 @@ export function projectViewRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'POST',
+      needs: 'projects:create',
       summary: 'Save a view of a project',
       body: 'project-view-create',
       reply: 'project-view',

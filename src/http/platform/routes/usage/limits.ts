@@ -86,6 +86,8 @@ export function usageLimitRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/usage-limits',
+      needs: 'organization:read',
+      whole_organization: true,
       summary: 'Monthly limits of workspaces and keys',
       tag: TAG,
       query: OFFSET_QUERY,
@@ -102,6 +104,8 @@ export function usageLimitRoutes(): PlatformRoute[] {
     route({
       method: 'PUT',
       path: '/usage-limits',
+      needs: 'organization:manage',
+      whole_organization: true,
       summary: 'Set the monthly limit of a workspace or a key',
       tag: TAG,
       query: OVERRIDE_QUERY,
@@ -131,6 +135,8 @@ export function usageLimitRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/usage-limits/{id}',
+      needs: 'organization:manage',
+      whole_organization: true,
       summary: 'Remove a monthly limit',
       tag: TAG,
       params: { id: uuidParameter('The limit') },

@@ -101,6 +101,7 @@ export function workspaceLimitRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/workspaces/{id}/limits',
+      needs: 'workspaces:read',
       summary: 'Limits of a workspace, and what was refused because of them',
       tag: TAG,
       params,
@@ -118,6 +119,8 @@ export function workspaceLimitRoutes(): PlatformRoute[] {
     route({
       method: 'PUT',
       path: '/workspaces/{id}/limits',
+      needs: 'organization:manage',
+      whole_organization: true,
       summary: 'Set limits of a workspace',
       description: 'All servers use them within seconds.',
       tag: TAG,

@@ -154,6 +154,7 @@ function listRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/v2/sessions',
+    needs: 'projects:read',
     summary: 'List projects, page by page',
     description: `Newest first by default; projects without a value for the sort field come last. At most 1,000 projects can be sorted by figures of runs.`,
     tag: TAG,
@@ -189,6 +190,7 @@ export function sessionV2Routes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/v2/sessions',
+      needs: 'projects:create',
       summary: 'Create a project, or with upsert change the one of that name',
       tag: TAG,
       query: { upsert: flagParameter('Change the project of that name if there is one.', false) },
@@ -203,6 +205,7 @@ export function sessionV2Routes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/v2/sessions/{id}',
+      needs: 'projects:read',
       summary: 'Read one project',
       tag: TAG,
       params: PARAMS,
@@ -218,6 +221,7 @@ export function sessionV2Routes(): PlatformRoute[] {
     route({
       method: 'PATCH',
       path: '/v2/sessions/{id}',
+      needs: 'projects:create',
       summary: 'Change a project',
       tag: TAG,
       params: PARAMS,
