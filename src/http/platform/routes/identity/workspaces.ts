@@ -36,6 +36,8 @@ function requireOwn(principal: Principal, id: string): void {
   if (!principal.workspace_ids.includes(id)) throw new AppError('not_found')
 }
 
+const PARAMS = { id: uuidParameter('Id of the workspace.') }
+
 function createRoute(): PlatformRoute {
   return route({
     method: 'POST',
@@ -105,9 +107,34 @@ function currentRoutes(): PlatformRoute[] {
   ]
 }
 
+function deleteRoute(): PlatformRoute {
+  return route({
+    method: 'DELETE',
+    path: '/workspaces/{id}',
+    needs: 'workspaces:manage',
+    summary: 'Delete a workspace',
+    description:
+      'It can no longer be read or written. Its data stays on disk, and its usage in reports. The last workspace cannot be deleted.',
+    tag: TAG,
+    params: PARAMS,
+    query: OVERRIDE_QUERY,
+    reply: 'bytes',
+    status: 204,
+    errors: ['not_found', 'conflict', 'managed_by_file'],
+    async handle({ deps, principal, params: { id }, query: { override } }) {
+      requireOwn(principal, id)
+      await assertUnmanaged(deps, principal, { kind: 'workspace', id, override })
+      const actor = actorOf(principal, deps.clock)
+      const deleted = await deps.identity.deleteWorkspace(principal.organization_id, id, actor)
+      deps.authenticator.forgetAll()
+      if (!deleted) throw new AppError('not_found')
+      return { body: '' }
+    },
+  })
+}
+
 /** Routes of workspaces. A workspace that the caller may not use is treated as unknown. */
 export function workspaceRoutes(): PlatformRoute[] {
-  const params = { id: uuidParameter('Id of the workspace.') }
   return [
     route({
       method: 'GET',
@@ -133,7 +160,7 @@ export function workspaceRoutes(): PlatformRoute[] {
       needs: 'workspaces:read',
       summary: 'Read a workspace',
       tag: TAG,
-      params,
+      params: PARAMS,
       reply: 'workspace',
       errors: ['not_found'],
       async handle({ deps, principal, params: { id } }) {
@@ -148,7 +175,7 @@ export function workspaceRoutes(): PlatformRoute[] {
       needs: 'workspaces:manage',
       summary: 'Rename a workspace',
       tag: TAG,
-      params,
+      params: PARAMS,
       query: OVERRIDE_QUERY,
       body: 'workspace-update',
       reply: 'workspace',
@@ -164,28 +191,6 @@ export function workspaceRoutes(): PlatformRoute[] {
         return { body: toWorkspace(renamed, await managedOf(deps, principal)) }
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/workspaces/{id}',
-      needs: 'workspaces:manage',
-      summary: 'Delete a workspace',
-      description:
-        'It can no longer be read or written. Its data stays on disk, and its usage in reports. The last workspace cannot be deleted.',
-      tag: TAG,
-      params,
-      query: OVERRIDE_QUERY,
-      reply: 'bytes',
-      status: 204,
-      errors: ['not_found', 'conflict', 'managed_by_file'],
-      async handle({ deps, principal, params: { id }, query: { override } }) {
-        requireOwn(principal, id)
-        await assertUnmanaged(deps, principal, { kind: 'workspace', id, override })
-        const actor = actorOf(principal, deps.clock)
-        const deleted = await deps.identity.deleteWorkspace(principal.organization_id, id, actor)
-        deps.authenticator.forgetAll()
-        if (!deleted) throw new AppError('not_found')
-        return { body: '' }
-      },
-    }),
+    deleteRoute(),
   ]
 }
