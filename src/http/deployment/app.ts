@@ -15,7 +15,7 @@ import { allowOrigin, preflightHeaders } from '../server/browser/cors.ts'
 import { createIdentify, deploymentPrincipal, type Identify, type UserAuthPort } from './callers.ts'
 import { watchCaller } from '../server/callers/open-callers.ts'
 import { callerOf, sessionOf } from '../server/credentials.ts'
-import { createCustomApp, type CustomApp, type CustomAppPort } from './custom-app.ts'
+import { createCustomApp, type CustomAppPort } from './custom-app.ts'
 import type { DeploymentDeps } from './deps.ts'
 import type { DeploymentContext, DeploymentRoute } from './route.ts'
 import { createPassedRequests } from './passed-requests.ts'
@@ -136,7 +136,7 @@ interface Served {
 /** Passes the request to the custom app; returns whether the app has answered. */
 async function serveByApp(
   exchange: Exchange,
-  custom: CustomApp,
+  custom: ReturnType<typeof createCustomApp>,
   found: Match | undefined,
   { own: { cors, gates }, sandboxed }: Served,
 ): Promise<boolean> {
@@ -296,7 +296,7 @@ export function createDeploymentApp(deps: DeploymentDeps, options: DeploymentApp
   }
   const sockets = socketEntrance(deps, mountedDeps, { identify, keyCheck, match, exchangeFor })
 
-  const answer = (exchange: Exchange, served: Served, app?: CustomApp): void => {
+  const answer = (exchange: Exchange, served: Served, app?: typeof custom): void => {
     const serveAll = async (): Promise<void> => {
       await withholdCredentials(exchange, keyCheck)
       const found = match(exchange.path)

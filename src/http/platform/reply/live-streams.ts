@@ -4,7 +4,7 @@ import type { DeploymentFeed } from '../../../ingest/live/deployment-feed.ts'
 import type { LiveFeed } from '../../../ingest/live/live-feed.ts'
 import { ChangeCollector } from '../../../ingest/live/run-changes.ts'
 import { createHeartbeats, HEARTBEAT, HEARTBEAT_MS } from '../../deployment/sse/heartbeats.ts'
-import { createPlaces } from '../../deployment/sse/sse.ts'
+import { createPlaces, type StreamPlaces } from '../../deployment/sse/sse.ts'
 import type { LiveBody } from '../../api/route.ts'
 import { createOutflow } from '../../server/outflow.ts'
 
@@ -30,7 +30,7 @@ export interface LiveStreamsParts {
   deploymentFeed: Pick<DeploymentFeed, 'listen'>
   /** The health of ingest as JSON. */
   health(): unknown
-  limits: { at_once: number; at_once_per_key: number }
+  limits: StreamPlaces
   /** Pause after each event; default: 250, which is four events a second. */
   interval_ms?: number
   /** Duration after which a stream ends, so that its client authenticates again; default 10 minutes. */

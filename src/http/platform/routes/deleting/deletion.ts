@@ -9,7 +9,7 @@ import { uuidParameter } from '../../../api/parameters.ts'
 import { bodyFault } from '../../../body/json.ts'
 import { found, uuidsOf } from '../../request/body-fields.ts'
 import { actorOf } from '../../actor.ts'
-import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
+import { type PlatformCaller, type PlatformRoute, route } from '../../route.ts'
 
 const TAG = 'Deleting'
 
@@ -27,7 +27,7 @@ function toJob({ id, scope, status, deleted, error, created_at, finished_at }: D
 
 /** Queues the deletion and records the caller. */
 async function submit(
-  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  { deps, principal }: PlatformCaller,
   scope: DeletionScope,
   subject: { id: string; what: string; details: Record<string, unknown> },
 ): Promise<DeletionJob> {
@@ -58,10 +58,11 @@ function toScope(body: SchemaTypes['run-deletion']): DeletionScope & { kind: 'ru
   }
 }
 
-type Context = Pick<PlatformContext, 'deps' | 'principal'>
-
 /** Queues the deletion of a project; the project is gone at once. */
-async function deleteProject({ deps, principal }: Context, { id, name }: Project): Promise<DeletionJob> {
+async function deleteProject(
+  { deps, principal }: PlatformCaller,
+  { id, name }: Project,
+): Promise<DeletionJob> {
   const scope = { kind: 'project' as const, project_id: id }
   const job = await submit({ deps, principal }, scope, { id, what: 'Session', details: { name } })
   await deps.projects.delete(principal.workspace_id, id)
@@ -70,7 +71,7 @@ async function deleteProject({ deps, principal }: Context, { id, name }: Project
 
 /** Whether the project has the trace, including a trace that is acknowledged but not yet stored. */
 async function hasTrace(
-  { deps, principal }: Context,
+  { deps, principal }: PlatformCaller,
   session_id: string,
   trace_id: string,
 ): Promise<boolean> {
@@ -83,7 +84,7 @@ async function hasTrace(
 
 /** Queues the deletion of a trace, of one project if `session_id` is given; undefined for an unknown trace. */
 async function deleteTrace(
-  { deps, principal }: Context,
+  { deps, principal }: PlatformCaller,
   trace_id: string,
   session_id: string | undefined,
 ): Promise<DeletionJob | undefined> {

@@ -21,7 +21,7 @@ import {
 import { bodyTime } from '../../request/body-fields.ts'
 import { type SentEvent, STREAM_HEADERS } from '../../reply/event-streams.ts'
 import { asksForEvents } from '../../reply/page-reply.ts'
-import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
+import { type PlatformCaller, type PlatformRoute, route } from '../../route.ts'
 
 const TAG = 'Deployments'
 const ID = { id: uuidParameter('The deployment.') }
@@ -91,7 +91,7 @@ function toQuery(body: Body, kinds: readonly LogKind[], revision_id: string | un
 }
 
 async function pageOf(
-  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  { deps, principal }: PlatformCaller,
   id: string,
   query: LogQuery,
 ): Promise<{ body: SchemaTypes['deployment-log-page'] }> {
@@ -182,11 +182,7 @@ function allLinesRoute(): PlatformRoute {
   })
 }
 
-async function streamOf(
-  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
-  id: string,
-  query: FollowQuery,
-) {
+async function streamOf({ deps, principal }: PlatformCaller, id: string, query: FollowQuery) {
   const { workspace_id, holder } = principal
   const follow = await (await deps.controlPlane()).followLogs(workspace_id, id, query)
   const sent = deps.logStreams.enter(holder)

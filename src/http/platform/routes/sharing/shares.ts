@@ -5,11 +5,9 @@ import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { requiredTextParameter, uuidParameter } from '../../../api/parameters.ts'
 import { bodyFault } from '../../../body/json.ts'
 import { bodyTime, found } from '../../request/body-fields.ts'
-import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
+import { type PlatformCaller, type PlatformRoute, route } from '../../route.ts'
 import { projectsOf } from '../v2/asked-runs.ts'
 import { ofThread, placeOf, recordSharing, TAG } from './sharing.ts'
-
-type Caller = Pick<PlatformContext, 'deps' | 'principal'>
 
 /** What a body says about the share. @throws AppError invalid_request for an end that is over */
 function wishOf(body: { share_token?: unknown; expires_at?: string | null }, now: number): ShareWish {
@@ -34,7 +32,7 @@ function shownShare({ token, expires_at }: Share): SchemaTypes['share'] {
 
 /** Shares the subject unless it is shared already, and sets when the share ends if the body says so. */
 async function share(
-  { deps, principal }: Caller,
+  { deps, principal }: PlatformCaller,
   subject: ShareSubject,
   body: Parameters<typeof wishOf>[0],
 ): Promise<SchemaTypes['share']> {
@@ -49,7 +47,7 @@ async function share(
 
 /** Shares the trace of a TraceRun, in the project of its root. */
 async function shareTrace(
-  { deps, principal }: Caller,
+  { deps, principal }: PlatformCaller,
   { trace_id, project_id: own }: TracePlace,
   body: Parameters<typeof wishOf>[0],
 ): Promise<SchemaTypes['share']> {
@@ -59,7 +57,7 @@ async function shareTrace(
 }
 
 async function unshareTrace(
-  { deps, principal }: Caller,
+  { deps, principal }: PlatformCaller,
   trace_id: string,
   project_id: string,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { parseFilter } from '../../../../trace/filter/filter.ts'
 import { uuidParameter } from '../../../api/parameters.ts'
 import { found } from '../../request/body-fields.ts'
-import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
+import { type PlatformCaller, type PlatformRoute, route } from '../../route.ts'
 
 const TAG = 'Projects'
 const PROJECT = { id: uuidParameter('Id of the project.') }
@@ -37,10 +37,8 @@ function fieldsOf(body: SchemaTypes['project-view-update']): Partial<ViewFields>
   }
 }
 
-type Context = Pick<PlatformContext, 'deps' | 'principal'>
-
 /** @throws AppError not_found for a project that the workspace does not have */
-async function checkProject({ deps, principal }: Context, id: string): Promise<void> {
+async function checkProject({ deps, principal }: PlatformCaller, id: string): Promise<void> {
   found(await deps.projects.get(principal.workspace_id, id), 'Session')
 }
 

@@ -16,7 +16,7 @@ import {
   uuidsParameter,
 } from '../../../api/parameters.ts'
 import { bodyTime, defined, found } from '../../request/body-fields.ts'
-import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
+import { type PlatformCaller, type PlatformRoute, route } from '../../route.ts'
 import { TIER_DAYS, typeOf, withFigures } from '../tracing/sessions.ts'
 import { readSessionPage, SORTS } from './session-list.ts'
 
@@ -25,11 +25,9 @@ const PARAMS = { id: uuidParameter('Id of the project.') }
 const STATS = flagParameter('Add up its runs.', false)
 
 type Session = SchemaTypes['session-v2']
-type Caller = Pick<PlatformContext, 'deps' | 'principal'>
-
 /** Projects in the shape of API v2, with the figures of their runs if `include_stats`. */
 async function sessionsOf(
-  { deps, principal: { workspace_id } }: Caller,
+  { deps, principal: { workspace_id } }: PlatformCaller,
   projects: readonly Project[],
   include_stats: boolean,
 ): Promise<Session[]> {
@@ -54,7 +52,7 @@ function dollars(
   return Object.fromEntries(entries) as Record<(typeof COSTS)[number], number | null>
 }
 
-async function sessionOf(caller: Caller, project: Project, include_stats = false): Promise<Session> {
+async function sessionOf(caller: PlatformCaller, project: Project, include_stats = false): Promise<Session> {
   const [session] = await sessionsOf(caller, [project], include_stats)
   return found(session, 'Session')
 }
