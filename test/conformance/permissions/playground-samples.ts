@@ -1,10 +1,4 @@
-import type { Sample } from './sample.ts'
-
-/** The answer is the same for every target: the route acts in the workspace of the request. */
-const fixed = (path: string, body?: unknown): Sample => ({
-  isFixed: true,
-  call: () => ({ path, ...(body !== undefined && { body }) }),
-})
+import { fixed, type Sample } from './sample.ts'
 
 export const PLAYGROUND_SAMPLES: Readonly<Record<string, Sample>> = {
   // The workspaces have no secret for a provider, so no provider is called.

@@ -22,17 +22,8 @@ import { PROJECT_SAMPLES } from './project-samples.ts'
 import { PLAYGROUND_SAMPLES } from './playground-samples.ts'
 import { DEPLOYMENT_SAMPLES } from './deployment-samples.ts'
 import { THREAD_SAMPLES } from './thread-samples.ts'
-import type { Caller, Sample, Target } from './sample.ts'
+import { at, type Caller, fixed, type Sample, type Target } from './sample.ts'
 
-const at = (path: string, body?: unknown, headers?: Record<string, string>) => ({
-  path,
-  ...(body !== undefined && { body }),
-  ...(headers !== undefined && { headers }),
-})
-const fixed = (path: string, body?: unknown, headers?: Record<string, string>): Sample => ({
-  isFixed: true,
-  call: () => at(path, body, headers),
-})
 /** A call with a token that was never issued; every caller gets the same answer. */
 const unknown = (path: string, body?: unknown): Sample => ({ ...fixed(path, body), status: () => [404] })
 const unknownToken = (path: string, body?: unknown, prefix = ''): Sample =>

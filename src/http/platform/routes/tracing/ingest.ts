@@ -3,7 +3,6 @@ import { route, type PlatformRoute } from '../../route.ts'
 import { INGEST_REFUSALS, neverReached } from './ingest-route.ts'
 
 const TAG = 'Ingest'
-const HOT = { needs: 'runs:create', tag: TAG, body: 'raw', reply: 'ingest-answer', status: 202 } as const
 const ERRORS = [
   'invalid_json',
   'invalid_encoding',
@@ -14,6 +13,15 @@ const ERRORS = [
   ...INGEST_REFUSALS,
   'trace_deleted',
 ] as const
+const HOT = {
+  needs: 'runs:create',
+  tag: TAG,
+  body: 'raw',
+  reply: 'ingest-answer',
+  status: 202,
+  errors: ERRORS,
+  handle: neverReached,
+} as const
 
 /**
  * Routes to which clients send runs. The ingest handler matches them on the raw request (see ingest-handler.ts); here
@@ -30,7 +38,6 @@ export function ingestRoutes(): PlatformRoute[] {
       description:
         'multipart/form-data with parts named `post.{id}`, `patch.{id}`, `{post|patch}.{id}.{inputs|outputs|events|extra|error|serialized}`, `attachment.{run_id}.{name}` and `feedback.{id}`, in any order; Content-Encoding identity, gzip or zstd. Accepted runs are durable before the response; an invalid run does not affect the others.',
       errors: [...ERRORS, 'invalid_multipart', 'too_many_parts'],
-      handle: neverReached,
     }),
     route({
       ...HOT,
@@ -40,7 +47,6 @@ export function ingestRoutes(): PlatformRoute[] {
       summary: 'Send creates and updates of runs as one JSON object',
       description: 'JSON `{"post": […], "patch": […]}`, either may be absent.',
       errors: [...ERRORS, 'too_many_parts'],
-      handle: neverReached,
     }),
     route({
       ...HOT,
@@ -49,8 +55,6 @@ export function ingestRoutes(): PlatformRoute[] {
       hot: { kind: 'create' },
       summary: 'Create one run',
       description: 'One run as JSON; trace_id and dotted_order are derived where absent.',
-      errors: ERRORS,
-      handle: neverReached,
     }),
     route({
       ...HOT,
@@ -60,8 +64,6 @@ export function ingestRoutes(): PlatformRoute[] {
       summary: 'Update one run',
       description: 'Changed fields as JSON. The run need not be known yet.',
       params: { id: textParameter('Id of the run, with dashes or without.') },
-      errors: ERRORS,
-      handle: neverReached,
     }),
     route({
       method: 'GET',
