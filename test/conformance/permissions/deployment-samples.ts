@@ -1,8 +1,6 @@
 import { newUuid } from '../../../src/base/ids.ts'
-import type { Sample } from './sample.ts'
+import { at, fixed, type Sample } from './sample.ts'
 
-const at = (path: string, body?: unknown) => ({ path, ...(body !== undefined && { body }) })
-const fixed = (path: string): Sample => ({ isFixed: true, call: () => at(path) })
 const ofDeployment = (path: string, body?: unknown): Sample => ({
   reach: 'request',
   call: ({ objects }) => at(`/v2/deployments/${objects.deployment_id}${path}`, body),
@@ -51,8 +49,5 @@ export const DEPLOYMENT_SAMPLES: Readonly<Record<string, Sample>> = {
     reach: 'request',
     call: ({ objects }) => at(`/deployments/${objects.deployment_id}/logs`),
   },
-  'GET /deployments/runtimes': fixed('/deployments/runtimes'),
-  'GET /v2/listeners': fixed('/v2/listeners'),
   'GET /o/{tenant}/host/deployments/{id}': fixed(`/o/${newUuid()}/host/deployments/${newUuid()}`),
-  'GET /host/deployments': fixed('/host/deployments'),
 }

@@ -1,13 +1,6 @@
-import type { Sample } from './sample.ts'
-
-/** The answer is the same for every target: the route acts in the workspace of the request. */
-const fixed = (path: string, body?: unknown): Sample => ({
-  isFixed: true,
-  call: () => ({ path, ...(body !== undefined && { body }) }),
-})
+import { fixed, type Sample } from './sample.ts'
 
 export const PLAYGROUND_SAMPLES: Readonly<Record<string, Sample>> = {
-  'GET /playground/models': fixed('/playground/models'),
   // The workspaces have no secret for a provider, so no provider is called.
   'POST /playground/runs': {
     ...fixed('/playground/runs', {
@@ -17,7 +10,6 @@ export const PLAYGROUND_SAMPLES: Readonly<Record<string, Sample>> = {
     }),
     status: () => [409],
   },
-  'GET /workspaces/current/secrets': fixed('/workspaces/current/secrets'),
   'POST /workspaces/current/secrets': fixed('/workspaces/current/secrets', [{ key: 'STRAY', value: null }]),
   'PUT /workspaces/current/secrets/{key}': fixed('/workspaces/current/secrets/STRAY', {
     value: 'v',

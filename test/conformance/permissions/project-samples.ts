@@ -1,8 +1,6 @@
 import { newUuid } from '../../../src/base/ids.ts'
-import type { Sample } from './sample.ts'
+import { at, type Sample } from './sample.ts'
 import { ALERT } from './tenant-world.ts'
-
-const at = (path: string, body?: unknown) => ({ path, ...(body !== undefined && { body }) })
 
 /** Of other people's comments, which only some may change. */
 const OF_OTHERS = [200, 403]

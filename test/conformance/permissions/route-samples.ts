@@ -1,4 +1,6 @@
 import { newUuid } from '../../../src/base/ids.ts'
+import { routeName } from '../../../src/http/api/access.ts'
+import type { PlatformRoute } from '../../../src/http/platform/route.ts'
 import { multipartBody } from '../../support/traces/wire-body.ts'
 import {
   addDeployment,
@@ -20,17 +22,8 @@ import { PROJECT_SAMPLES } from './project-samples.ts'
 import { PLAYGROUND_SAMPLES } from './playground-samples.ts'
 import { DEPLOYMENT_SAMPLES } from './deployment-samples.ts'
 import { THREAD_SAMPLES } from './thread-samples.ts'
-import type { Caller, Sample, Target } from './sample.ts'
+import { at, type Caller, fixed, type Sample, type Target } from './sample.ts'
 
-const at = (path: string, body?: unknown, headers?: Record<string, string>) => ({
-  path,
-  ...(body !== undefined && { body }),
-  ...(headers !== undefined && { headers }),
-})
-const fixed = (path: string, body?: unknown, headers?: Record<string, string>): Sample => ({
-  isFixed: true,
-  call: () => at(path, body, headers),
-})
 /** A call with a token that was never issued; every caller gets the same answer. */
 const unknown = (path: string, body?: unknown): Sample => ({ ...fixed(path, body), status: () => [404] })
 const unknownToken = (path: string, body?: unknown, prefix = ''): Sample =>
@@ -79,7 +72,6 @@ function scimSamples(): Record<string, Sample> {
 /** Calls of the routes of service keys and personal access tokens under these paths. */
 function keySamples(service: string, personal: string): Record<string, Sample> {
   return {
-    [`GET ${service}`]: fixed(service),
     [`POST ${service}`]: {
       reach: 'grant',
       call: ({ workspace_id }) => at(service, { description: 'k', workspaces: [workspace_id] }),
@@ -104,7 +96,7 @@ function keySamples(service: string, personal: string): Record<string, Sample> {
   }
 }
 
-/** A sample for every route of the platform API. The test fails for a route that has none. */
+/** Samples of routes whose calls differ in more than the offset of a page. */
 export const SAMPLES: Readonly<Record<string, Sample>> = {
   'POST /runs/multipart': fixed('/runs/multipart', multipartBody([]), MULTIPART),
   'POST /runs/batch': { call: () => at('/runs/batch', { post: [traceRun()] }) },
@@ -277,7 +269,6 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     reach: 'request',
     call: ({ objects }) => at(`/v2/sessions/${objects.session_id}`, { description: 'changed' }),
   },
-  'GET /model-price-map': fixed('/model-price-map'),
   'GET /model-price-map/lookup': fixed('/model-price-map/lookup?model=zebra'),
   'POST /model-price-map': {
     call: () => at('/model-price-map', { ...PRICE, name: newUuid(), match_pattern: `^${newUuid()}$` }),
@@ -299,12 +290,8 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   },
   // The key in the body is missing, because every caller could send one.
   'POST /auth/session': { ...fixed('/auth/session', {}), status: () => [422] },
-  'GET /auth/session': fixed('/auth/session'),
   'DELETE /auth/session': { ...fixed('/auth/session'), status: () => [204] },
-  'POST /auth/tickets': fixed('/auth/tickets'),
-  'GET /auth/sessions': fixed('/auth/sessions'),
   'DELETE /auth/sessions/{id}': unknown(`/auth/sessions/${newUuid()}`),
-  'GET /orgs/current/sessions': fixed('/orgs/current/sessions'),
   // The invitation is unknown, because every caller could send one.
   // After ten refusals a minute from one address: 429.
   'POST /auth/invites': { ...fixed('/auth/invites', { token: 'none' }), status: () => [401, 429] },
@@ -312,26 +299,18 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     ...fixed('/auth/invites/accept', { token: 'none' }),
     status: () => [401, 429],
   },
-  'GET /auth/providers': fixed('/auth/providers'),
   // These servers have no provider.
   'GET /oauth/{id}/login': unknown('/oauth/custom-oidc/login'),
   'GET /oauth/{id}/callback': unknown('/oauth/custom-oidc/callback?state=s&code=c'),
-  'GET /orgs/current/scim-tokens': fixed('/orgs/current/scim-tokens'),
   // There is no sign-in provider.
   'POST /orgs/current/scim-tokens': { ...fixed('/orgs/current/scim-tokens', {}), status: () => [409] },
   'DELETE /orgs/current/scim-tokens/{id}': unknown(`/orgs/current/scim-tokens/${newUuid()}`),
   ...scimSamples(),
-  'GET /workspaces': fixed('/workspaces'),
   'POST /workspaces': { isFixed: true, call: () => at('/workspaces', { display_name: newUuid() }) },
   'GET /workspaces/{id}': {
     reach: 'caller',
     call: ({ workspace_id }) => at(`/workspaces/${workspace_id}`),
   },
-  'GET /workspaces/current/members': fixed('/workspaces/current/members'),
-  'GET /workspaces/current/stats': fixed('/workspaces/current/stats'),
-  'GET /workspaces/current/ttl-settings': fixed('/workspaces/current/ttl-settings'),
-  'GET /ttl-settings': fixed('/ttl-settings'),
-  'GET /orgs/ttl-settings': fixed('/orgs/ttl-settings'),
   'PATCH /workspaces/{id}': {
     reach: 'caller',
     call: ({ workspace_id }) => at(`/workspaces/${workspace_id}`, { display_name: newUuid() }),
@@ -340,10 +319,6 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     reach: 'caller',
     call: ({ workspace_id }) => at(`/workspaces/${workspace_id}`),
   },
-  'GET /settings': fixed('/settings'),
-  'GET /orgs/current': fixed('/orgs/current'),
-  'GET /orgs/current/roles': fixed('/orgs/current/roles'),
-  [`GET ${INVITES}`]: fixed(INVITES),
   [`POST ${INVITES}`]: {
     reach: 'grant',
     call: ({ workspace_id }) => at(INVITES, { role: 'viewer', workspace_ids: [workspace_id] }),
@@ -356,7 +331,6 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     reach: 'caller',
     call: ({ objects }) => at(`${INVITES}/${objects.invite_id}`),
   },
-  [`GET ${MEMBERS}`]: fixed(MEMBERS),
   [`POST ${MEMBERS}`]: {
     reach: 'grant',
     call: ({ workspace_id }) => {
@@ -386,11 +360,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /orgs/current/billing/usage-runs': usageList('usage-runs'),
   'GET /orgs/current/billing/usage-details': usage('usage-details'),
   'GET /orgs/current/billing/usage-details/export': usage('usage-details/export'),
-  'POST /orgs/current/billing/usage-rebuild': fixed('/orgs/current/billing/usage-rebuild'),
-  'GET /orgs/current/billing/usage-rebuild': fixed('/orgs/current/billing/usage-rebuild'),
-  'GET /setup': fixed('/setup'),
   'POST /setup': fixed('/setup', { document: { version: 1 }, dry_run: true }),
-  'GET /setup/file': fixed('/setup/file'),
   'GET /workspaces/{id}/limits': {
     reach: 'caller',
     call: ({ workspace_id }) => at(`/workspaces/${workspace_id}/limits`),
@@ -400,7 +370,6 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     call: ({ workspace_id }) =>
       at(`/workspaces/${workspace_id}/limits`, { ingest: { runs_per_minute: 1_000_000 } }),
   },
-  'GET /usage-limits': fixed('/usage-limits'),
   'PUT /usage-limits': {
     reach: 'caller',
     call: ({ objects }) =>
@@ -411,23 +380,14 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     call: ({ objects }) => at(`/usage-limits/${objects.limit_id}`),
   },
   ...DEPLOYMENT_SAMPLES,
-  'GET /ingest/health': fixed('/ingest/health'),
-  'GET /metrics': fixed('/metrics'),
   'GET /ok': fixed('/ok'),
   'GET /ready': fixed('/ready'),
-  'GET /info': fixed('/info'),
-  'GET /info/health': fixed('/info/health'),
-  'GET /docs': fixed('/docs'),
   'GET /docs/{file}': fixed('/docs/page.js'),
   'POST /mcp': fixed('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }),
-  'GET /.well-known/oauth-protected-resource': fixed('/.well-known/oauth-protected-resource'),
-  'GET /.well-known/oauth-protected-resource/mcp': fixed('/.well-known/oauth-protected-resource/mcp'),
-  'GET /.well-known/oauth-protected-resource/api/mcp': fixed('/.well-known/oauth-protected-resource/api/mcp'),
   'GET /.well-known/oauth-protected-resource/deployments/{name}/mcp': {
     ...fixed('/.well-known/oauth-protected-resource/deployments/none/mcp'),
     status: () => [404],
   },
-  'GET /.well-known/oauth-authorization-server': fixed('/.well-known/oauth-authorization-server'),
   // Registrations are limited per address, so the matrix makes none.
   'POST /oauth/register': { ...fixed('/oauth/register', {}), status: () => [400] },
   // No caller names a client that exists.
@@ -436,8 +396,14 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'POST /oauth/authorize': { ...fixed('/oauth/authorize', {}), status: () => [403] },
   'POST /oauth/token': { ...fixed('/oauth/token', {}), status: () => [400] },
   'POST /oauth/revoke': { ...fixed('/oauth/revoke', {}), status: () => [400] },
-  'GET /openapi.json': fixed('/openapi.json'),
-  'GET /': fixed('/'),
+}
+
+/** The sample of a route; undefined if it needs one of `SAMPLES` and has none. */
+export function sampleOf(route: PlatformRoute): Sample | undefined {
+  const { path, params, query, body } = route
+  const isPlain =
+    body === undefined && Object.keys({ ...params, ...query }).every((name) => name === 'offset')
+  return SAMPLES[routeName(route)] ?? (isPlain ? fixed(path) : undefined)
 }
 
 /** A target that may be destroyed: the tenant's records, with new ones where the route deletes one. */

@@ -38,3 +38,16 @@ export interface Sample {
   /** Statuses that mean success; by default that of the route. */
   status?(caller: Caller): number[]
 }
+
+/** A call without its method. */
+export const at = (path: string, body?: unknown, headers?: Record<string, string>) => ({
+  path,
+  ...(body !== undefined && { body }),
+  ...(headers !== undefined && { headers }),
+})
+
+/** A sample whose call is the same for every target. */
+export const fixed = (path: string, body?: unknown, headers?: Record<string, string>): Sample => ({
+  isFixed: true,
+  call: () => at(path, body, headers),
+})

@@ -1,7 +1,5 @@
-import type { Sample } from './sample.ts'
+import { at, type Sample } from './sample.ts'
 import { THREAD } from './tenant-world.ts'
-
-const at = (path: string, body?: unknown) => ({ path, ...(body !== undefined && { body }) })
 
 /** Calls of the routes of threads of traces. */
 export const THREAD_SAMPLES: Readonly<Record<string, Sample>> = {
