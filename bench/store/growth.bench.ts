@@ -18,6 +18,7 @@ import {
   startTestClickHouse,
   temporaryDir,
 } from '../../test/support/stores/clickhouse/embedded-clickhouse.ts'
+import { testClock } from '../../test/support/faults/test-clock.ts'
 import { fillRuns, RUNS_PER_TRACE } from '../load/fill-runs.ts'
 import { atRest, medianUse, type Used, usedBy } from './engine-cpu.ts'
 
@@ -56,7 +57,10 @@ function reads(db: ClickHouse, store: ReadStore, middle: Middle): Record<string,
     list({ filter: parseFilter(filter), is_root: true, ...more })
   // No lane: the store adds up the threads of such a page.
   const steps = createReadSteps({ store, readLane: undefined as unknown as WorkerPool })
-  const threadReads = createThreadReads(steps, { now: () => to })
+  const threadReads = createThreadReads(
+    steps,
+    testClock(() => to),
+  )
   const threads = (window: { from: number; to: number }) => () =>
     threadReads.page(
       workspace_id,
