@@ -72,6 +72,8 @@ export interface RunFigures {
   prompt_cost: string | null
   completion_cost: string | null
   total_cost: string | null
+  /** Number of counted calls without a known cost, which `total_cost` leaves out. */
+  unpriced_runs: number
   /** Sums over the TraceRuns with usage, or over their traces. */
   prompt_tokens_each: Percentiles
   completion_tokens_each: Percentiles

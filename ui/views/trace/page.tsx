@@ -12,6 +12,7 @@ import {
 import { criticalPath } from '../../data/trace/critical-path.ts'
 import { nodeKey } from '../../data/trace/node-key.ts'
 import { searchOrder, type SearchOrder } from '../../data/trace/search-order.ts'
+import { firstFailed } from '../../data/trace/failed-runs.ts'
 import type { Outline } from '../../data/outline.ts'
 import { type ReadRun, runOptions } from '../../data/runs.ts'
 import { type TraceSearch, useFoundPaths, useTraceSearch } from '../../data/trace/trace-search.ts'
@@ -36,6 +37,7 @@ import { zoomed, type ZoomRange } from './zoom.ts'
 const AgentGraph = lazy(() =>
   import('./agents/agent-graph.tsx').then((file) => ({ default: file.AgentGraph })),
 )
+const FailedRuns = lazy(() => import('./tree/failed-runs.tsx').then((file) => ({ default: file.FailedRuns })))
 const MessagesView = lazy(() =>
   import('./messages/messages-view.tsx').then((file) => ({ default: file.MessagesView })),
 )
@@ -115,10 +117,21 @@ function useTreeState(outline: Outline, trace: string) {
     )
   const isRoot = (place: number): boolean => (tree.above[tree.positions[place] ?? 0] ?? -1) < 0
   const focus = focusId === undefined ? undefined : positionOf(focusId)
-  const rows = useMemo(() => visibleRows(tree, { folded, focus, found }), [tree, folded, focus, found])
+  const isOnlyFailed = useParam(ONLY_FAILED) === 'on'
+  const rows = useMemo(
+    () =>
+      isOnlyFailed
+        ? [...(found ?? [])].toSorted((a, b) => a - b)
+        : visibleRows(tree, { folded, focus, found }),
+    [isOnlyFailed, tree, folded, focus, found],
+  )
   const wanted = useParam(RUN)
   const named = positionOf(wanted)
-  const selected = named ?? 0
+  const selected = useMemo(() => {
+    const of = named ?? 0
+    if (!isOnlyFailed || found?.has(of) !== false) return of
+    return firstFailed(outline, tree, of) ?? rows[0] ?? of
+  }, [named, isOnlyFailed, found, outline, tree, rows])
   const isMarked = useParam(PATH) === 'on'
   const path = useMemo(() => (isMarked ? criticalPath(outline, tree) : undefined), [isMarked, outline, tree])
   const mark = (): void => setParam(PATH, isMarked ? 'off' : 'on')
@@ -143,6 +156,7 @@ function useTreeState(outline: Outline, trace: string) {
     steps,
     path,
     mark,
+    isOnlyFailed,
     rows,
     selected,
     /** The id in the address, if no run of the trace has it; '' otherwise. */
@@ -396,7 +410,7 @@ function Runs({
   fold(position: number): void
   hover(position: number): void
 }) {
-  const { tree, folded, range, setZoom, found, path, rows, selected, text, steps } = state
+  const { tree, folded, range, setZoom, found, path, rows, selected, text, steps, isOnlyFailed } = state
   const matches = matchesOf(steps, selected, acts.select)
   return (
     <div className={css['left']}>
@@ -414,15 +428,23 @@ function Runs({
             matches.step(event.shiftKey ? -1 : 1)
           }}
         />
-        {found !== undefined && <MatchLine matches={matches} />}
+        {found !== undefined && !isOnlyFailed && <MatchLine matches={matches} />}
         <TreeButtons state={state} />
       </div>
       <GraphOfTrace outline={outline} tree={tree} />
-      <Minimap outline={outline} tree={tree} range={range} change={setZoom} />
+      {!isOnlyFailed && <Minimap outline={outline} tree={tree} range={range} change={setZoom} />}
       {rows.length === 0 ? (
         <Empty
           title={text === '' ? 'No run fits' : `No run has “${text}” in name, type, model or contents`}
         />
+      ) : isOnlyFailed ? (
+        <Suspense fallback={<Skeleton />}>
+          <FailedRuns
+            {...{ trace, outline, tree, rows, selected }}
+            select={acts.select}
+            leave={() => setParams({ failed: undefined, run: state.idAt(selected) })}
+          />
+        </Suspense>
       ) : (
         <>
           <Axis range={range} names={names} />

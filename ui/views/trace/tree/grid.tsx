@@ -4,6 +4,7 @@ import { useCommentCounts } from '../../../data/comments/comments.ts'
 import { subtreeEnds } from '../../../data/trace/critical-path.ts'
 import type { Outline } from '../../../data/outline.ts'
 import { useRunWords } from '../../../data/trace/run-words.ts'
+import { unpricedRuns } from '../../../data/trace/unpriced.ts'
 import type { Tree } from '../../../data/tree.ts'
 import { rowHeight } from '../../../parts/row-height.ts'
 import css from '../trace.module.css'
@@ -52,10 +53,12 @@ export function TreeGrid(props: TreeGridProps) {
     overscan: OVERSCAN,
   })
   const ends = useMemo(() => subtreeEnds(outline, tree), [outline, tree])
+  const unpriced = useMemo(() => unpricedRuns(outline, tree), [outline, tree])
   const drawn = virtual.getVirtualItems()
   const sight = { from: rows[drawn[0]?.index ?? 0] ?? 0, to: rows[drawn.at(-1)?.index ?? 0] ?? 0 }
   const comments = useCommentCounts(trace)
-  const words = useRunWords(trace, outline, tree, sight)
+  const ids = useMemo(() => [...tree.order].map((place) => outline.ids[place] ?? ''), [outline.ids, tree])
+  const words = useRunWords({ trace, version: outline.version, ids }, sight)
   const selectedRow = rows.indexOf(selected)
   useEffect(() => {
     if (selectedRow >= 0) virtual.scrollToIndex(selectedRow)
@@ -86,12 +89,14 @@ export function TreeGrid(props: TreeGridProps) {
       <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
         {drawn.map(({ index, start }) => {
           const position = rows[index] ?? 0
-          const id = outline.ids[tree.order[position] ?? 0] ?? ''
+          const place = tree.order[position] ?? 0
+          const id = outline.ids[place] ?? ''
           return (
             <TreeRow
               key={id}
               words={words.get(id) ?? ''}
               comments={comments.get(id) ?? 0}
+              unpriced={unpriced[place] ?? 0}
               outline={outline}
               tree={tree}
               position={position}
