@@ -16,7 +16,7 @@ export const RANGE_WORDS = RANGES.map(([word]) => word) as [RangeWord, ...RangeW
 type Zone = 'local' | 'utc'
 
 /** Both ends as ISO times; '' for no limit. */
-export interface Ends {
+export interface RangeEnds {
   since: string
   until: string
 }
@@ -44,7 +44,7 @@ function monthStart(now: number, zone: Zone): string {
  * The ends of a named range. Days and months are those of the zone; other starts are cut to a minute, so that a list
  * keeps its cache key for that long.
  */
-export function endsOf(range: RangeWord, zone: Zone, now = Date.now()): Ends {
+export function endsOf(range: RangeWord, zone: Zone, now = Date.now()): RangeEnds {
   const hours = HOURS[range]
   if (hours !== undefined) {
     const minute = Math.floor(now / MINUTE_MS) * MINUTE_MS

@@ -4,7 +4,7 @@ import { midnight } from '../filter/ranges.ts'
  * The ranges that a report can have, back from now. The server chooses the size of the buckets by the length of the
  * range.
  */
-export const RANGES = [
+export const USAGE_RANGES = [
   ['30d', 'Last 30 days'],
   ['12h', 'Last 12 hours'],
   ['today', 'Today (UTC)'],
@@ -14,7 +14,7 @@ export const RANGES = [
   ['365d', 'Last 365 days'],
   ['month', 'This month (UTC)'],
 ] as const
-export type RangeName = (typeof RANGES)[number][0]
+export type RangeName = (typeof USAGE_RANGES)[number][0]
 
 /** ISO times; `from` is included and `to` is not. */
 export interface UsageRange {

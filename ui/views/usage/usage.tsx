@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react'
 import { useSession } from '../../data/session.ts'
 import { csvAddress, useUsage } from '../../data/usage/queries.ts'
-import { customRangeOf, type RangeName, rangeOf, RANGES } from '../../data/usage/range.ts'
+import { customRangeOf, type RangeName, rangeOf, USAGE_RANGES } from '../../data/usage/range.ts'
 import {
   type Grouping,
   GROUPINGS,
@@ -27,7 +27,7 @@ import { UsageReport } from './report.tsx'
 import { withRest } from './table.ts'
 import css from './usage.module.css'
 
-const RANGE = wordParam('t', RANGES.map(([word]) => word) as [RangeName, ...RangeName[]])
+const RANGE = wordParam('t', USAGE_RANGES.map(([word]) => word) as [RangeName, ...RangeName[]])
 const FROM = textParam('from')
 const TO = textParam('to')
 const GROUPING = textParam('by')
@@ -154,7 +154,7 @@ function UsageOf({ workspaces }: { workspaces: readonly { id: string; display_na
         <div className={css['choices']}>
           <TimeRange
             value={range}
-            options={RANGES}
+            options={USAGE_RANGES}
             custom={custom}
             shown={query}
             choose={(word) => setParams({ t: RANGE.write(word), from: undefined, to: undefined })}
