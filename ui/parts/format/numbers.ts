@@ -40,8 +40,8 @@ export function exactMoney(value: string | null | undefined): string {
 }
 
 /** All digits of an amount that leaves out some calls without a price: `≥ $0.0213`. */
-export function leastMoney(value: string, unpriced: number): string {
-  return unpriced > 0 ? `≥ ${exactMoney(value)}` : exactMoney(value)
+export function leastMoney(value: string | null, unpriced: number): string {
+  return unpriced > 0 && value !== null ? `≥ ${exactMoney(value)}` : exactMoney(value)
 }
 
 /** Dollars in three significant digits, for narrow columns: `$0.0121`. */

@@ -16,6 +16,7 @@ import { firstFailed } from '../../data/trace/failed-runs.ts'
 import type { Outline } from '../../data/outline.ts'
 import { type ReadRun, runOptions } from '../../data/runs.ts'
 import { type TraceSearch, useFoundPaths, useTraceSearch } from '../../data/trace/trace-search.ts'
+import { unpricedRuns } from '../../data/trace/unpriced.ts'
 import { buildTree, isParent, type Tree, visibleRows } from '../../data/tree.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
 import { useKeys } from '../../parts/keyboard/keys.ts'
@@ -242,6 +243,7 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
     [setFolded, idAt],
   )
   const before = useCallsBefore(outline, tree)
+  const unpriced = useMemo(() => unpricedRuns(outline, tree), [outline, tree])
   const widths = useWidths()
   const root = useQuery(runOptions(idAt(0), share)).data
   const queries = useQueryClient()
@@ -284,12 +286,13 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
           <Runs
             trace={share === undefined ? outline.trace_id : ''}
             names={widths.names}
-            {...{ outline, state, select, fold, hover }}
+            {...{ outline, unpriced, state, select, fold, hover }}
           />
         )}
         <Splitter label="Width of the tree" share={widths.left} className={css['between']} />
         <SelectedRun
           {...{ id: idAt(selected), previous: before(selected), share }}
+          unpriced={unpriced[tree.order[selected] ?? 0] ?? 0}
           foundIn={state.foundIn(idAt(selected))}
         />
       </div>
@@ -362,7 +365,7 @@ function GraphOfTrace({ outline, tree }: { outline: Outline; tree: Tree }) {
 
 /** What the tree shows: buttons for its graph, its critical path, folding, and for leaving a part of it. */
 function TreeButtons({ state }: { state: ReturnType<typeof useTreeState> }) {
-  const { tree, folded, foldAll, focus, setFocus, path, mark } = state
+  const { tree, folded, foldAll, focus, setFocus, path, mark, isOnlyFailed } = state
   const hasGraph = useParam(GRAPH) === 'on'
   const node = useParam(NODE)
   const showGraph = (): void => setParams({ graph: hasGraph ? undefined : 'on', node: undefined })
@@ -376,15 +379,17 @@ function TreeButtons({ state }: { state: ReturnType<typeof useTreeState> }) {
       >
         Graph
       </Button>
-      <Button
-        look="plain"
-        aria-pressed={path !== undefined}
-        title="Mark the runs that decide how long the trace took"
-        onClick={mark}
-      >
-        Critical path
-      </Button>
-      {tree.order.length > 1 && (
+      {!isOnlyFailed && (
+        <Button
+          look="plain"
+          aria-pressed={path !== undefined}
+          title="Mark the runs that decide how long the trace took"
+          onClick={mark}
+        >
+          Critical path
+        </Button>
+      )}
+      {!isOnlyFailed && tree.order.length > 1 && (
         <Button look="plain" onClick={foldAll}>
           {folded.size > 0 ? 'Unfold all' : 'Fold all'}
         </Button>
@@ -399,12 +404,15 @@ function Runs({
   trace,
   names,
   outline,
+  unpriced,
   state,
   ...acts
 }: {
   trace: string
   names: ReturnType<typeof useKeptShare>
   outline: Outline
+  /** For each place, the calls without a price. */
+  unpriced: Int32Array
   state: ReturnType<typeof useTreeState>
   select(position: number): void
   fold(position: number): void
@@ -448,7 +456,10 @@ function Runs({
       ) : (
         <>
           <Axis range={range} names={names} />
-          <TreeGrid {...{ trace, outline, tree, rows, folded, found, path, range, selected }} {...acts} />
+          <TreeGrid
+            {...{ trace, outline, unpriced, tree, rows, folded, found, path, range, selected }}
+            {...acts}
+          />
         </>
       )}
     </div>

@@ -4,7 +4,6 @@ import { useCommentCounts } from '../../../data/comments/comments.ts'
 import { subtreeEnds } from '../../../data/trace/critical-path.ts'
 import type { Outline } from '../../../data/outline.ts'
 import { useRunWords } from '../../../data/trace/run-words.ts'
-import { unpricedRuns } from '../../../data/trace/unpriced.ts'
 import type { Tree } from '../../../data/tree.ts'
 import { rowHeight } from '../../../parts/row-height.ts'
 import css from '../trace.module.css'
@@ -16,6 +15,8 @@ const OVERSCAN = 10
 /** The data and the state of the grid. */
 export interface Drawn {
   outline: Outline
+  /** For each place, the calls without a price. */
+  unpriced: Int32Array
   tree: Tree
   /** Positions of the rows, in order. */
   rows: readonly number[]
@@ -44,7 +45,8 @@ function positionOf(event: MouseEvent): number | undefined {
 
 /** The runs of a trace: names as a tree, times as bars. Only visible rows are in the document. */
 export function TreeGrid(props: TreeGridProps) {
-  const { trace, outline, tree, rows, folded, found, path, range, selected, select, fold, hover } = props
+  const { trace, outline, unpriced, tree, rows, folded, found, path, range, selected, select, fold, hover } =
+    props
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -53,7 +55,6 @@ export function TreeGrid(props: TreeGridProps) {
     overscan: OVERSCAN,
   })
   const ends = useMemo(() => subtreeEnds(outline, tree), [outline, tree])
-  const unpriced = useMemo(() => unpricedRuns(outline, tree), [outline, tree])
   const drawn = virtual.getVirtualItems()
   const sight = { from: rows[drawn[0]?.index ?? 0] ?? 0, to: rows[drawn.at(-1)?.index ?? 0] ?? 0 }
   const comments = useCommentCounts(trace)
