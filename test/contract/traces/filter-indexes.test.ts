@@ -145,8 +145,8 @@ it('figures of a thread are found by the thread, whatever other threads the hour
   for (const sql of [
     `INSERT INTO hour_changes (workspace_id, project_id, hour, run_hour, changes)
      SELECT ${keys}, toInt32(${first} + number) AS hour, hour, 1 FROM numbers(${hours})`,
-    `INSERT INTO figure_hours (workspace_id, project_id, hour, changes, first_start, last_start)
-     SELECT ${keys}, toInt32(${first} + number) AS hour, 1, ${at}, ${at} FROM numbers(${hours})`,
+    `INSERT INTO figure_hours (workspace_id, project_id, hour, changes, has_unpriced, first_start, last_start)
+     SELECT ${keys}, toInt32(${first} + number) AS hour, 1, 1, ${at}, ${at} FROM numbers(${hours})`,
     `INSERT INTO thread_hours (workspace_id, project_id, hour, thread, changes, turns)
      SELECT ${keys}, ${hour}, concat('thread ', toString(number)), 1, 1 FROM numbers(${threads * hours})`,
   ])
