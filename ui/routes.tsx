@@ -82,6 +82,12 @@ export const PAGES: readonly Page[] = [
     code: laterCode(() => import('./views/usage/lists/summed-runs.tsx').then(({ SummedRuns }) => SummedRuns)),
   },
   {
+    path: '/usage/stored',
+    code: laterCode(() =>
+      import('./views/usage/lists/stored-traces.tsx').then(({ StoredTraces }) => StoredTraces),
+    ),
+  },
+  {
     path: '/compare',
     code: laterCode(() => import('./views/compare/compare.tsx').then(({ Compare }) => Compare)),
   },

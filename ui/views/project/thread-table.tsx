@@ -5,7 +5,7 @@ import { columnDuration, countText, shortCount } from '../../parts/format/number
 import { previewText } from '../../parts/format/preview-text.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
-import { Money } from '../../parts/money.tsx'
+import { MoneyCell } from '../../parts/money.tsx'
 import { Empty, Failure, Skeleton, StillReading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Link } from '../../router/link.tsx'
@@ -56,7 +56,10 @@ function Row({ thread, project }: { thread: ListedThread; project: string }) {
         {shortCount(thread.total_tokens)}
       </td>
       <td className={css['number']}>
-        <Money value={thread.total_cost === null ? null : String(thread.total_cost)} />
+        <MoneyCell
+          value={thread.total_cost === null ? null : String(thread.total_cost)}
+          unpriced={thread.unpriced_runs}
+        />
       </td>
     </tr>
   )

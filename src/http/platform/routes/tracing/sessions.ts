@@ -33,6 +33,7 @@ function figuresJson(figures: Figures | undefined) {
     run_count: figures?.run_count ?? null,
     trace_count: figures?.trace_count ?? null,
     llm_runs: figures?.llm_runs ?? null,
+    unpriced_runs: figures?.unpriced_runs ?? null,
     last_run_start_time: lastStart,
     last_run_start_time_live: lastStart,
     latency_p50: figures?.latency_p50 ?? null,
@@ -101,7 +102,7 @@ function noRuns(extent: Extent): Figures {
   if (extent !== 'all') return NO_RUNS
   const tokens = { prompt_tokens: 0, completion_tokens: 0 }
   const estimated = { estimated_prompt_tokens: 0, estimated_completion_tokens: 0 }
-  return { ...NO_RUNS, trace_count: 0, llm_runs: 0, ...tokens, ...estimated }
+  return { ...NO_RUNS, trace_count: 0, llm_runs: 0, unpriced_runs: 0, ...tokens, ...estimated }
 }
 
 function readTime(fields: SessionFields, name: 'start_time' | 'end_time'): number | null {
