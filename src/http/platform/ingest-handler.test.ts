@@ -60,7 +60,7 @@ describe('createIngestMatch', () => {
     expect(matchIngest('POST', '/runs/batch')).toMatchObject({ kind: 'batch' })
     expect(matchIngest('POST', '/runs')).toMatchObject({ kind: 'create' })
     expect(matchIngest('PATCH', '/runs/a%20b')).toMatchObject({ kind: 'update', path_run_id: 'a b' })
-    for (const path of ['/runs/query', '/runs/validate', '/run', '/runs/multipart/x', '/']) {
+    for (const path of ['/runs/query', '/runs/validate', '/run', '/runs/multipart/x', '/runs/{id}', '/']) {
       expect(matchIngest('POST', path)).toBeUndefined()
     }
     expect(matchIngest('PATCH', '/runs/a/b')).toBeUndefined()

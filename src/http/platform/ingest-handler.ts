@@ -38,9 +38,14 @@ function decoded(segment: string): string {
 export function createIngestMatch(
   routes: readonly PlatformRoute[],
 ): (method: string | undefined, path: string) => IngestMatch | undefined {
-  const matches = routes.flatMap((route) => (route.hot === undefined ? [] : [{ ...route.hot, route }]))
-  const posts = new Map(matches.map((match) => [match.route.path, match]))
-  const update = matches.find(({ kind }) => kind === 'update')
+  const posts = new Map<string, IngestMatch>()
+  let update: IngestMatch | undefined
+  for (const route of routes) {
+    if (route.hot === undefined) continue
+    const match = { ...route.hot, route }
+    if (route.method === 'POST') posts.set(route.path, match)
+    else update = match
+  }
   return (method, path) => {
     if (method === 'POST') return posts.get(path) ?? posts.get(path.replace(/\/$/, ''))
     const id = method === 'PATCH' ? UPDATE.exec(path)?.[1] : undefined

@@ -11,7 +11,7 @@ import { campaignSample } from '../../support/campaign.ts'
 import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { type ApiAnswer, type CheckedApi, openCheckedApi } from '../openapi/checked-api.ts'
 import { disposable, sampleOf } from './route-samples.ts'
-import type { Caller, Sample, Target } from './sample.ts'
+import { type Caller, callOf, isFixed, type Sample, type Target } from './sample.ts'
 import { bodyOf, fillTenant, missingObjects, openBackDoor, type Tenant } from './tenant-world.ts'
 
 /**
@@ -184,7 +184,8 @@ function expectedStatus(
   tenant?: string,
 ) {
   const { needs, whole_organization, acts_in } = route
-  const success = sample.status?.(caller) ?? [route.status]
+  const { status = [route.status] } = sample
+  const success = typeof status === 'function' ? status(caller) : status
   if (needs === 'open') return success
   if (!caller.isKey) return [401]
   const [first = null] = acts_in === 'organization' ? caller.workspace_ids : []
@@ -219,7 +220,7 @@ async function attempt({
   const name = routeName(route)
   const sample = sampleOf(route)
   if (sample === undefined) throw new Error(`no sample for ${name}`)
-  const { headers, ...call } = sample.call(target, caller)
+  const { headers, ...call } = callOf(route, sample, target)
   const tenantHeader = tenant === undefined ? {} : { 'x-tenant-id': tenant }
   const answer = await api({
     ...call,
@@ -290,7 +291,7 @@ async function tryRoute(route: PlatformRoute, caller: Caller): Promise<string[]>
   await run(await targetIn(home, caller, name))
   if (!caller.isKey || route.needs === 'open') return faults
   const all = Object.values(tenants)
-  const others = sampleOf(route)?.isFixed === true ? [] : all.filter((tenant) => tenant !== home)
+  const others = isFixed(sampleOf(route) ?? {}) ? [] : all.filter((tenant) => tenant !== home)
   const ways = [
     ...all.map((tenant) => async () => run(await targetIn(home, caller, name), tenant.workspace_id)),
     ...others.map((tenant) => () => tryForeign(tenant)),
