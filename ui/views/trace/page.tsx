@@ -26,7 +26,6 @@ import { Empty, PanelBoundary, Skeleton } from '../../parts/states.tsx'
 import { navigate, setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam, wordParam } from '../../router/params.ts'
 import { modelCalls } from './messages/calls.ts'
-import { Minimap } from './minimap.tsx'
 import { type FoundIn, RunPanel } from './run/run-panel.tsx'
 import css from './trace.module.css'
 import { listPath, ONLY_FAILED, TraceHead } from './head.tsx'
@@ -42,6 +41,7 @@ const FailedRuns = lazy(() => import('./tree/failed-runs.tsx').then((file) => ({
 const MessagesView = lazy(() =>
   import('./messages/messages-view.tsx').then((file) => ({ default: file.MessagesView })),
 )
+const Minimap = lazy(() => import('./minimap.tsx').then((file) => ({ default: file.Minimap })))
 const RUN = textParam('run')
 const FIND = textParam('find')
 const LIST = textParam('list')
@@ -440,7 +440,11 @@ function Runs({
         <TreeButtons state={state} />
       </div>
       <GraphOfTrace outline={outline} tree={tree} />
-      {!isOnlyFailed && <Minimap outline={outline} tree={tree} range={range} change={setZoom} />}
+      {!isOnlyFailed && (
+        <Suspense fallback={<div className={css['map']} />}>
+          <Minimap outline={outline} tree={tree} range={range} change={setZoom} />
+        </Suspense>
+      )}
       {rows.length === 0 ? (
         <Empty
           title={text === '' ? 'No run fits' : `No run has “${text}” in name, type, model or contents`}

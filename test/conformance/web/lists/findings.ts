@@ -181,7 +181,7 @@ export function findingTests({ server, used }: Used): void {
       expect(await page.getByText('a class is about twice as long').count()).toBe(0)
     })
 
-    it('adds up usage by end user and by any key of the metadata, across projects', async () => {
+    it('adds up usage by end user and by any key of the metadata, across projects, and opens the traces of a number', async () => {
       await sent()
       const { page, open, broken } = used.current()
       await open('/usage?of=tokens&t=7d')
@@ -192,7 +192,23 @@ export function findingTests({ server, used }: Used): void {
       await page.keyboard.press('Enter')
       await page.getByRole('row', { name: /^gold 1,100/ }).waitFor()
       expect(new URL(page.url()).searchParams.get('by')).toBe('metadata.plan')
+      const saved = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'CSV' }).click()
+      expect((await saved).suggestedFilename()).toBe('usage-by-plan.csv')
+      const none = page.getByRole('row', { name: /^\(none\)/ })
       expect(await broken()).toEqual([])
+      await page.getByRole('row', { name: /^gold 1,100/ }).getByRole('link').click()
+      await page.getByRole('heading', { name: 'Traces by plan of gold' }).waitFor()
+      const list = page.getByRole('region', { name: 'Traces of the number' }).getByRole('row')
+      await list.filter({ hasText: 'parcel_agent' }).waitFor()
+      expect(await list.count()).toBe(2)
+      expect(await broken()).toEqual([])
+      await list.getByRole('link', { name: PROJECT }).click()
+      await eventually(async () => expect(await page.locator('[data-run]').count()).toBe(1))
+      await open('/usage?of=traces&t=7d&by=metadata.plan')
+      const count = await none.getByRole('link').innerText()
+      await none.getByRole('link').click()
+      await page.getByText(new RegExp(`^${count} traces?,`)).waitFor()
     })
 
     it('finding 7: deletes a project after its name was typed', async () => {

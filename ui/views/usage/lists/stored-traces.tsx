@@ -41,8 +41,10 @@ function Rows({ traces, query }: { traces: readonly ListedRun[]; query: StoredQu
               <Link to={`/traces/${trace.trace_id}`}>{trace.name}</Link>
             </span>
           </th>
-          <td className={css['input']} dir="auto">
-            {previewText(trace.inputs_preview ?? '')}
+          <td className={css['input']}>
+            <span dir="auto" title={previewText(trace.inputs_preview ?? '')}>
+              {previewText(trace.inputs_preview ?? '')}
+            </span>
           </td>
           <td className="number">
             <Time time={trace.start_time} />
