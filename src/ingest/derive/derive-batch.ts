@@ -27,6 +27,8 @@ export interface WorkspaceIds {
 /** TraceRuns whose fragments must be read before a batch can be derived. */
 export interface BatchNeeds {
   outlines: WorkspaceIds[]
+  /** Whether these include TraceRuns of which this part of the batch has no fragment, so that another part may. */
+  of_others: boolean
   children_of: WorkspaceIds[]
   /**
    * Traces whose id may now belong to another root. The TraceRuns below the root with that id must be derived again.
@@ -46,6 +48,8 @@ export class DeriveBatch {
   readonly fragments = new FragmentSet()
   /** TraceRuns to derive, in order of arrival. */
   readonly touched = new Set<string>()
+  /** TraceRuns that have a fragment in the batch. */
+  readonly own = new Set<string>()
   /** TraceRuns whose fragments have been requested or are complete. */
   readonly complete = new Set<string>()
   /** Heads merged so far, with the state of the fragments that they were merged from. */
@@ -65,6 +69,7 @@ export class DeriveBatch {
   touch(fragment: StoredFragment): void {
     this.fragments.add(fragment)
     this.touched.add(fragment.key)
+    this.own.add(fragment.key)
     const { head, key, hash } = fragment
     if (holds(head, '"span_id"') && !holds(head, '"parent_run_id"')) this.#roots.add(key + hash)
   }
@@ -109,6 +114,7 @@ export class DeriveBatch {
     if (missing.length + unasked.length + below.length === 0) return undefined
     return {
       outlines: groupKeys([...new Set(missing)]),
+      of_others: missing.some((key) => !this.own.has(key)),
       children_of: groupKeys(unasked),
       below: groupKeys(below),
     }

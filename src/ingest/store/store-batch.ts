@@ -1,10 +1,6 @@
+import { allSettled } from '../../base/all-settled.ts'
 import { ConfirmedInserts } from '../../trace/rows/confirmed-inserts.ts'
-import {
-  type BatchDeriver,
-  type BatchDeriverDeps,
-  createBatchDeriver,
-  LaneFailure,
-} from '../derive/batch-deriver.ts'
+import { type BatchDeriver, type BatchDeriverDeps, createBatchDeriver } from '../derive/batch-deriver.ts'
 import { readOutlines } from '../../trace/rows/fragment.ts'
 import { groupKeys } from '../derive/derive-batch.ts'
 import type { Derived } from './derived-writer.ts'
@@ -100,13 +96,11 @@ class BatchSteps {
     inserting: Promise<void>,
     signal: AbortSignal,
   ): Promise<Derived[]> {
+    const state = { stored: inserting, earlierRows: Promise.resolve() }
     try {
-      const [derived] = await Promise.all([this.#deriver.derive(fragments, signal), inserting])
-      return [derived]
-    } catch (thrown) {
-      await inserting // the derivation below reads back the rows that this inserts
-      if (!(thrown instanceof LaneFailure)) throw thrown
-      return this.#deriver.deriveApart(fragments, signal)
+      return await this.#deriver.derive(fragments, state, signal)
+    } finally {
+      await inserting
     }
   }
 
@@ -163,19 +157,13 @@ class BatchSteps {
     const works: Promise<void>[] = []
     if (rows.length > 0) works.push(this.#timed('insert_runs', () => this.#insert('runs', rows, signal)))
     if (claims.length > 0) works.push(this.#timed('count_traces', () => usage.record(claims, signal)))
-    await settled(works)
+    await allSettled(works)
     for (const { changes } of derived) this.#deps.live?.publish(changes)
     const resolved = derived.filter((part) => part.resolved_count > 0).map((part) => part.resolved)
     if (resolved.length > 0) await this.#insert('waiting_children', resolved, signal)
     if (resolved.length > 0) this.#deriver.waitingChanged()
     return derived.reduce((sum, part) => sum + part.count, 0)
   }
-}
-
-/** Waits for all works, even if one fails, because no part of a batch may still run when the batch is tried again. */
-async function settled(works: readonly Promise<void>[]): Promise<void> {
-  const ends = await Promise.allSettled(works)
-  for (const end of ends) if (end.status === 'rejected') throw end.reason
 }
 
 function payloadsOf(frames: readonly LogFrame[], kind: number): Uint8Array[] {

@@ -7,6 +7,7 @@ import { createLogger } from '../../../src/base/log.ts'
 import { createMetrics } from '../../../src/base/metrics.ts'
 import type { LogFrame } from '../../../src/ingest/log/ingest-log.ts'
 import type { PriceStore } from '../../../src/ingest/prices/price-store.ts'
+import { createLaneRoutes } from '../../../src/ingest/derive/lane-routes.ts'
 import { createStoreBatch, RECORD, type StoreBatch } from '../../../src/ingest/store/store-batch.ts'
 import { STORED_COLUMNS, USAGE_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import { connectClickHouse } from '../../../src/storage/clickhouse/connect.ts'
@@ -23,7 +24,7 @@ import { shared } from '../../support/servers/shared.ts'
 import { migratedDatabase } from '../../support/stores/clickhouse/clickhouse-database.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
-import { inlineLane } from '../../support/usage/world.ts'
+import { inlineLanes } from '../../support/usage/world.ts'
 
 // Four times, batches wait for a slow quorum.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
@@ -69,7 +70,7 @@ async function openWriter(
   return createStoreBatch({
     store: createTraceStore(db, STORED_COLUMNS),
     usage,
-    deriveLane: inlineLane(false),
+    deriveLanes: { pools: inlineLanes(false, 2), routes: createLaneRoutes({ lanes: 2, laneBytes: 1 }) },
     prices: { snapshot: async () => ({}) as never } as unknown as PriceStore,
     exclusive: false,
     logger,

@@ -5,6 +5,7 @@ import { createDeriver, type ReadBack } from '../../../src/ingest/derive/deriver
 import type { LogFrame } from '../../../src/ingest/log/ingest-log.ts'
 import type { LaneTasks } from '../../../src/ingest/lane-tasks.ts'
 import { createOpenFragments } from '../../../src/ingest/derive/open-fragments.ts'
+import { createLaneRoutes, fragmentsOf, type LaneRoutes } from '../../../src/ingest/derive/lane-routes.ts'
 import type { PriceStore } from '../../../src/ingest/prices/price-store.ts'
 import { createStoreBatch, RECORD, type StoreBatch } from '../../../src/ingest/store/store-batch.ts'
 import type { TraceStore } from '../../../src/ingest/store/trace-store.ts'
@@ -58,7 +59,7 @@ export async function runWorld({ seed, processes, deaths }: WorldOptions): Promi
   const steps: Step[] = []
   let left = processes.length
   for (const batches of processes)
-    void live(tables, steps, batches, processes.length === 1).then(() => left--)
+    void live(tables, steps, batches, processes.length === 1, random).then(() => left--)
   let toDie = deaths
   while (left > 0) {
     await turn()
@@ -80,6 +81,7 @@ async function live(
   steps: Step[],
   batches: readonly Uint8Array[],
   exclusive: boolean,
+  random: () => number,
 ): Promise<void> {
   for (let at = 0; at < batches.length; ) {
     const { promise: death, resolve: die } = Promise.withResolvers<void>()
@@ -95,7 +97,7 @@ async function live(
           void steps.push(Object.assign(() => isAlive && resolve(value), { die: end }))
         steps.push(Object.assign(() => isAlive && answer(work()), { die: end }))
       })
-    const storeBatch = process(tables, gate, exclusive)
+    const storeBatch = process(tables, gate, exclusive, routesOf(random))
     const life = (async () => {
       for (; at < batches.length; ) {
         const payload = batches[at]!
@@ -120,12 +122,36 @@ const ALWAYS = [{ from: 0, to: Number.POSITIVE_INFINITY }]
 
 type Gate = <T>(work: () => T) => Promise<T>
 
-function process(tables: Tables, gate: Gate, exclusive: boolean): StoreBatch {
+const LANES = 3
+
+/** The routes of the product, or others by which related TraceRuns are in different lanes. */
+function routesOf(random: () => number): LaneRoutes {
+  if (random() < 0.5) return createLaneRoutes({ lanes: LANES, laneBytes: 1, remembered: 4 })
+  const lanes = new Map<string, number>()
+  const laneOf = (key: string): number => {
+    const lane = lanes.get(key) ?? Math.floor(random() * LANES)
+    lanes.set(key, lane)
+    return lane
+  }
+  return {
+    divide(payloads) {
+      const all = [...fragmentsOf({ payloads, rows: undefined })]
+      return Array.from({ length: LANES }, (_, lane) => ({
+        lane,
+        payloads: all.filter(({ key }) => laneOf(key) === lane).map(({ row }) => row),
+        rows: undefined,
+        generation: 0,
+      })).filter((part) => part.payloads.length > 0)
+    },
+  }
+}
+
+function process(tables: Tables, gate: Gate, exclusive: boolean, routes: LaneRoutes): StoreBatch {
   const prices: Pick<PriceStore, 'snapshot'> = { snapshot: async () => ({}) as never }
   return createStoreBatch({
     store: traceStore(tables, gate) as TraceStore,
     usage: createUsageRecorder({ store: usageStore(tables, gate), exclusive, periods: ALWAYS }),
-    deriveLane: inlineLane(exclusive),
+    deriveLanes: { pools: inlineLanes(exclusive, LANES), routes },
     prices: prices as PriceStore,
     exclusive,
     logger: createLogger({ level: 'silent' }),
@@ -133,8 +159,12 @@ function process(tables: Tables, gate: Gate, exclusive: boolean): StoreBatch {
   })
 }
 
-/** The work that the derive lane does in a worker thread; here it is done in this thread. */
-export function inlineLane(exclusive: boolean): WorkerPool {
+/** The work that derive lanes do in their threads; here it is done in this thread. */
+export function inlineLanes(exclusive: boolean, lanes: number): WorkerPool[] {
+  return Array.from({ length: lanes }, () => inlineLane(exclusive))
+}
+
+function inlineLane(exclusive: boolean): WorkerPool {
   const startEstimate = (): never => {
     throw new Error('these are of no type that has counts')
   }
@@ -142,8 +172,7 @@ export function inlineLane(exclusive: boolean): WorkerPool {
   const deriver = createDeriver({ processors: [], startEstimate }, memory)
   const run = async ({ name, input }: { name: string; input: unknown }): Promise<unknown> => {
     if (name !== 'derive-begin') return deriver.goOn(input as ReadBack)
-    const { payloads, headOnly, periods } = input as LaneTasks['derive-begin']['input']
-    return deriver.begin(payloads, headOnly, periods)
+    return deriver.begin(input as LaneTasks['derive-begin']['input'])
   }
   return {
     run: run as WorkerPool['run'],
