@@ -71,7 +71,7 @@ export class DeriveBatch {
     this.touched.add(fragment.key)
     this.own.add(fragment.key)
     const { head, key, hash } = fragment
-    if (holds(head, '"span_id"') && !holds(head, '"parent_run_id"')) this.#roots.add(key + hash)
+    if (holds(head, 'span_id') && !holds(head, 'parent_run_id')) this.#roots.add(key + hash)
   }
 
   /** Adds the cached fragments of the touched TraceRuns. */
@@ -192,7 +192,7 @@ export class DeriveBatch {
     const of = this.fragments.changes(key)
     const known = this.#known.get(key)
     if (known?.of === of) return known.relations
-    const isPlaced = fragments.some(({ head }) => holds(head, '"dotted_order"') && !holds(head, '"span_id"'))
+    const isPlaced = fragments.some(({ head }) => holds(head, 'dotted_order') && !holds(head, 'span_id'))
     const relations = isPlaced ? undefined : relationsOf(this.head(key)!, splitRoots(fragments))
     this.#known.set(key, { of, relations })
     return relations
@@ -289,8 +289,16 @@ function relationsOf(merged: MergedTraceRun, roots: RootSpans | undefined): Rela
   }
 }
 
-function holds(head: Uint8Array, text: string): boolean {
-  return Buffer.from(head.buffer, head.byteOffset, head.byteLength).includes(text)
+/** Names of fields as they are written in a head. */
+const FIELDS = {
+  span_id: Buffer.from('"span_id"'),
+  parent_run_id: Buffer.from('"parent_run_id"'),
+  dotted_order: Buffer.from('"dotted_order"'),
+}
+
+function holds(head: Uint8Array, field: keyof typeof FIELDS): boolean {
+  const bytes = Buffer.isBuffer(head) ? head : Buffer.from(head.buffer, head.byteOffset, head.byteLength)
+  return bytes.includes(FIELDS[field])
 }
 
 /** TraceRuns grouped by workspace, as the store's queries need them. */

@@ -36,7 +36,7 @@ export interface LaneRoutesOptions {
   remembered?: number
 }
 
-const LANE_BYTES = 1 << 20
+const LANE_BYTES = 4 << 20
 const REMEMBERED = 32_768
 
 export function createLaneRoutes({

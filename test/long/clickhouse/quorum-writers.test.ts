@@ -90,12 +90,20 @@ async function storeWith(writers: number, sqlUrl: string | undefined): Promise<S
   const batches = Array.from({ length: BATCHES }, (_, n) => batchOf(n))
   let repeated = 0
   const work = async (storeBatch: StoreBatch): Promise<void> => {
-    for (let batch = batches.pop(); batch !== undefined; batch = batches.pop()) {
-      for (let failures = 0; !(await isStored(storeBatch, batch)); failures++) {
+    const until = async (step: (signal: AbortSignal) => Promise<unknown>): Promise<void> => {
+      for (let failures = 0; !(await isDone(step)); failures++) {
         repeated += 1
         await delay([100, 200, 500, 1000, 2000][Math.min(failures, 4)])
       }
     }
+    let earlier = Promise.resolve()
+    for (let frames = batches.pop(); frames !== undefined; frames = batches.pop()) {
+      const batch = storeBatch(frames, earlier)
+      await until((signal) => batch.derive(signal))
+      await earlier
+      earlier = until((signal) => batch.finish(signal))
+    }
+    await earlier
   }
   const all = await Promise.all(
     Array.from({ length: writers }, () => openWriter(proxy, own.db.database, sqlUrl)),
@@ -113,8 +121,8 @@ async function storeWith(writers: number, sqlUrl: string | undefined): Promise<S
   return { seconds: Number(seconds.toFixed(1)), repeated, ...proxy.counts }
 }
 
-async function isStored(storeBatch: StoreBatch, frames: readonly LogFrame[]): Promise<boolean> {
-  return await storeBatch(frames, new AbortController().signal).then(
+async function isDone(step: (signal: AbortSignal) => Promise<unknown>): Promise<boolean> {
+  return await step(new AbortController().signal).then(
     () => true,
     () => false,
   )

@@ -29,14 +29,21 @@ interface Tables {
   counted: CountedTrace[]
 }
 
-/** Continues a process that is paused before its next step. */
-type Step = () => void
+/** Continues a process that is paused before its next step, or ends the process or the query instead. */
+interface Step {
+  (): void
+  die(): void
+  fail(): void
+}
 
 export interface WorldOptions {
   seed: number
   /** Batches of fragments (RowBinary) that each process stores in order. */
   processes: readonly (readonly Uint8Array[])[]
-  /** How often a process ends at a step and starts again with its current batch. */
+  /**
+   * How often a process ends at a step and starts again with the batch that is not stored, or the query of a step fails
+   * and the process repeats its work.
+   */
   deaths: number
 }
 
@@ -64,11 +71,12 @@ export async function runWorld({ seed, processes, deaths }: WorldOptions): Promi
   while (left > 0) {
     await turn()
     if (steps.length === 0) continue
-    const [step] = steps.splice(Math.floor(random() * steps.length), 1) as [Step & { die?: () => void }]
-    if (toDie > 0 && step.die && random() < 0.1) {
+    const [step] = steps.splice(Math.floor(random() * steps.length), 1) as [Step]
+    if (toDie > 0 && random() < 0.1) {
       toDie--
       if (random() < 0.5) step()
-      step.die()
+      if (random() < 0.5) step.die()
+      else step.fail()
     } else step()
     if (random() < 0.05) merge(tables, random)
   }
@@ -87,21 +95,27 @@ async function live(
     const { promise: death, resolve: die } = Promise.withResolvers<void>()
     let isAlive = true
     const gate = <T>(work: () => T): Promise<T> =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
         if (!isAlive) return
+        const fail = (): void => reject(new Error('the store does not answer'))
         const end = (): void => {
           isAlive = false
           die()
         }
-        const answer = (value: T): void =>
-          void steps.push(Object.assign(() => isAlive && resolve(value), { die: end }))
-        steps.push(Object.assign(() => isAlive && answer(work()), { die: end }))
+        const pauseBefore = (next: () => void): void =>
+          void steps.push(Object.assign(() => isAlive && next(), { die: end, fail }))
+        pauseBefore(() => {
+          const value = work()
+          pauseBefore(() => resolve(value))
+        })
       })
     const storeBatch = process(tables, gate, exclusive, routesOf(random))
+    const { signal } = new AbortController()
     const life = (async () => {
-      for (; at < batches.length; ) {
-        const payload = batches[at]!
-        const position = { segment: 0, offset: at }
+      let earlier = Promise.resolve()
+      for (let next = at; next < batches.length; next++) {
+        const payload = batches[next]!
+        const position = { segment: 0, offset: next }
         const frame: LogFrame = {
           kind: RECORD.fragments,
           count: 1,
@@ -110,11 +124,27 @@ async function live(
           start: position,
           end: position,
         }
-        await storeBatch([frame], new AbortController().signal)
-        at++
+        const batch = storeBatch([frame], earlier)
+        await untilDone(() => batch.derive(signal))
+        await earlier
+        earlier = untilDone(() => batch.finish(signal)).then(() => void at++)
+        // Batches overlap, except after a pause.
+        if (random() < 0.3) await earlier
       }
+      await earlier
     })()
     await Promise.race([life, death])
+  }
+}
+
+async function untilDone(work: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await work()
+      return
+    } catch {
+      // The store did not answer: once more.
+    }
   }
 }
 
