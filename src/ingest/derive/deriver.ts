@@ -10,7 +10,7 @@ import { type PayloadWant, mergeHeads, mergePlanned } from '../../trace/derive/p
 import type { UsagePeriod } from '../../usage/counting/claim.ts'
 import { MAX_DEPTH, parentLineage } from '../../trace/derive/lineage/parent-lineage.ts'
 import { type BatchNeeds, DeriveBatch, type WorkspaceIds } from './derive-batch.ts'
-import { type BatchPart, fragmentsOf } from './lane-routes.ts'
+import { type BatchPart, fragmentsOfPart } from './lane-routes.ts'
 import { byFragment, PORTION_BYTES, takePortion, type WorkspaceWants } from './derive-portions.ts'
 import { type Derived, DerivedWriter } from '../store/derived-writer.ts'
 import type { OpenFragments } from './open-fragments.ts'
@@ -114,7 +114,7 @@ class DeriveWork {
   }
 
   begin(part: LaneBatch): DeriveStep {
-    for (const fragment of fragmentsOf(part)) this.#batch.touch(fragment)
+    for (const fragment of fragmentsOfPart(part)) this.#batch.touch(fragment)
     this.#batch.remember(this.#memory)
     return this.#step()
   }

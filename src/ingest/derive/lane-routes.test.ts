@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { emptyFragment, RANK, writeFragment } from '../../trace/rows/fragment.ts'
 import { RowWriter } from '../../trace/rows/row-binary.ts'
-import { createLaneRoutes, fragmentsOf, type LaneRoutes, payloadsOf } from './lane-routes.ts'
+import { createLaneRoutes, fragmentsOfPart, type LaneRoutes, payloadsOf } from './lane-routes.ts'
 
 const WORKSPACE = '11111111-1111-4111-8111-111111111111'
 const idOf = (n: number): string => `01a1f83d-55e5-7000-8000-${n.toString(16).padStart(12, '0')}`
@@ -28,7 +28,9 @@ function rowsOf(...sent: Sent[]): Uint8Array {
 /** The TraceRuns of each part of a batch, by lane. */
 function dividedBy(routes: LaneRoutes, payloads: readonly Uint8Array[]): Record<number, string[]> {
   return Object.fromEntries(
-    routes.divide(payloads).map((part) => [part.lane, Array.from(fragmentsOf(part), ({ run_id }) => run_id)]),
+    routes
+      .divide(payloads)
+      .map((part) => [part.lane, Array.from(fragmentsOfPart(part), ({ run_id }) => run_id)]),
   )
 }
 

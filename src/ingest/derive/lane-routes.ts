@@ -82,7 +82,7 @@ export function createLaneRoutes({
 }
 
 /** The fragments of a part, in their order. */
-export function* fragmentsOf({
+export function* fragmentsOfPart({
   payloads,
   rows,
 }: Pick<BatchPart, 'payloads' | 'rows'>): Generator<StoredFragment> {
@@ -104,7 +104,7 @@ export function* fragmentsOf({
 /** The rows of a part in memory of their own, unless they are all rows of the batch. */
 export function payloadsOf(part: Pick<BatchPart, 'payloads' | 'rows'>): Payloads {
   if (part.rows === undefined) return part.payloads
-  return [Buffer.concat(Array.from(fragmentsOf(part), ({ row }) => row))]
+  return [Buffer.concat(Array.from(fragmentsOfPart(part), ({ row }) => row))]
 }
 
 /** Where the last bytes of the TraceRun's id are in a row: the digits at the end of its text, which are random. */

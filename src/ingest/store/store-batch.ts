@@ -1,4 +1,4 @@
-import { allSettled } from '../../base/all-settled.ts'
+import { allSettled } from '../derive/all-settled.ts'
 import { ConfirmedInserts } from '../../trace/rows/confirmed-inserts.ts'
 import { type BatchDeriver, type BatchDeriverDeps, createBatchDeriver } from '../derive/batch-deriver.ts'
 import { readOutlines } from '../../trace/rows/fragment.ts'

@@ -5,7 +5,7 @@ import { createDeriver, type ReadBack } from '../../../src/ingest/derive/deriver
 import type { LogFrame } from '../../../src/ingest/log/ingest-log.ts'
 import type { LaneTasks } from '../../../src/ingest/lane-tasks.ts'
 import { createOpenFragments } from '../../../src/ingest/derive/open-fragments.ts'
-import { createLaneRoutes, fragmentsOf, type LaneRoutes } from '../../../src/ingest/derive/lane-routes.ts'
+import { createLaneRoutes, fragmentsOfPart, type LaneRoutes } from '../../../src/ingest/derive/lane-routes.ts'
 import type { PriceStore } from '../../../src/ingest/prices/price-store.ts'
 import { createStoreBatch, RECORD, type StoreBatch } from '../../../src/ingest/store/store-batch.ts'
 import type { TraceStore } from '../../../src/ingest/store/trace-store.ts'
@@ -165,7 +165,7 @@ function routesOf(random: () => number): LaneRoutes {
   }
   return {
     divide(payloads) {
-      const all = [...fragmentsOf({ payloads, rows: undefined })]
+      const all = [...fragmentsOfPart({ payloads, rows: undefined })]
       return Array.from({ length: LANES }, (_, lane) => ({
         lane,
         payloads: all.filter(({ key }) => laneOf(key) === lane).map(({ row }) => row),
