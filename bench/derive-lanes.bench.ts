@@ -20,7 +20,6 @@ const BATCH_BYTES = 16 << 20
 const OPEN_FRAGMENT_BYTES = 64 << 20
 
 const logger = createLogger({ level: 'silent' })
-const metrics = createMetrics()
 const none = new Uint8Array(0)
 
 interface Setup {
@@ -46,6 +45,7 @@ function setUp(lanes: number): Setup {
       logger,
     }),
   )
+  const metrics = createMetrics()
   const prices: Pick<PriceStore, 'snapshot'> = { snapshot: async () => ({ version: 0, entries: [] }) }
   const deriver = createBatchDeriver(
     {
