@@ -35,6 +35,7 @@ import type { ShareStore } from '../../ingest/share-store.ts'
 import type { SelectedReads } from '../../query/selected-reads.ts'
 import type { ThreadReads } from '../../query/threads/thread-reads.ts'
 import type { TraceReads } from '../../query/trace-reads.ts'
+import type { SchemaTypes } from '../../schema/types.gen.ts'
 import type { BodyLimits } from '../body/body.ts'
 import type { OpenCallers } from '../server/credentials.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -169,6 +170,7 @@ export interface AppDeps {
   deploymentsPort?: () => number | undefined
   /** Version of this program, e.g. `0.1.0`. */
   version: string
+  clickHouseKind?: SchemaTypes['info']['weir']['clickhouse_kind']
   /** Plan of the organization (P-12); absent: `enterprise`. */
   plan?: Plan
   /** Checks of `/ok?check_db=1`. */

@@ -18,7 +18,11 @@ const PAGE = 'app/'
  * The response of GET /info: the fields that SDKs read, and Weir's own limits. `version` is the LangSmith version whose
  * behaviour clients may expect: below 0.18 the newest clients warn when they use projects.
  */
-export function infoAnswer({ version, limits }: Pick<AppDeps, 'version' | 'limits'>): SchemaTypes['info'] {
+export function infoAnswer({
+  version,
+  limits,
+  clickHouseKind,
+}: Pick<AppDeps, 'version' | 'limits' | 'clickHouseKind'>): SchemaTypes['info'] {
   const { max_body_bytes, max_parts, max_part_bytes, max_inflight_bytes } = limits
   const { body_window_ms, min_body_bytes_per_second } = limits
   return {
@@ -40,6 +44,7 @@ export function infoAnswer({ version, limits }: Pick<AppDeps, 'version' | 'limit
     },
     weir: {
       version,
+      ...(clickHouseKind && { clickhouse_kind: clickHouseKind }),
       limits: {
         max_body_bytes,
         max_parts,
