@@ -155,6 +155,7 @@ function addressRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/sessions/resolutions',
+      needs: 'projects:read',
       summary: 'The project that an address names',
       description: 'An EXPERIMENT is named by its id. Agents and evaluators do not exist here: 404.',
       tag: TAG,
@@ -175,6 +176,7 @@ function addressRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/sessions/{id}/dashboard',
+      needs: 'projects:read',
       summary: 'Not supported: there are no prebuilt dashboards',
       tag: TAG,
       params: { id: uuidParameter('Id of the project.') },
@@ -203,6 +205,7 @@ export function sessionRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/sessions',
+      needs: 'projects:create',
       summary: 'Create a project, or with upsert change the one of that name',
       tag: TAG,
       query: {
@@ -220,6 +223,7 @@ export function sessionRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/sessions/{id}',
+      needs: 'projects:read',
       summary: 'Read one project',
       revalidates: true,
       tag: TAG,
@@ -237,6 +241,7 @@ export function sessionRoutes(): PlatformRoute[] {
     route({
       method: 'PATCH',
       path: '/sessions/{id}',
+      needs: 'projects:create',
       summary: 'Change a project',
       tag: TAG,
       params,

@@ -20,6 +20,7 @@ export function statsRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/runs/stats',
+      needs: 'runs:read',
       summary: 'Figures of runs: counts, errors, latency, tokens and costs, by group and over time',
       description: STATS_DESCRIPTION,
       tag: 'Runs',

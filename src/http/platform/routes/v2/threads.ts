@@ -43,6 +43,7 @@ function queryRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/v2/threads/query',
+    needs: 'runs:read',
     summary: 'List threads of traces with their figures, latest activity first, page by page',
     description: `The cursor stays valid while runs are being written. ${EVENT_STREAM}`,
     tag: TAG,
@@ -118,6 +119,7 @@ function tracesRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/v2/threads/{id}/traces',
+    needs: 'runs:read',
     summary: 'List the traces of a thread with selected fields, oldest first, page by page',
     tag: TAG,
     params: THREAD,
@@ -182,6 +184,7 @@ function statsRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/v2/threads/{id}/stats',
+    needs: 'runs:read',
     summary: 'Selected figures of one thread',
     tag: TAG,
     params: THREAD,
@@ -248,6 +251,7 @@ function figuresRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/v2/threads/stats',
+    needs: 'runs:read',
     summary: 'Selected figures over all traces of the threads of a window',
     tag: TAG,
     body: 'trace-thread-figures-query',
@@ -268,6 +272,7 @@ function groupsRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/runs/group',
+    needs: 'runs:read',
     summary: 'List the threads of a project with their figures, latest activity first',
     tag: 'Runs',
     body: 'trace-run-group-query',
