@@ -52,7 +52,7 @@ interface SetUp {
 }
 
 /** A deriver whose lanes fail for the root with the number `bad`, unless it is derived from its head. */
-function setUp(bad?: number): SetUp {
+function setUp(bad?: number, parts: Partial<WorkerPool & BatchDeriverDeps['store']> = {}): SetUp {
   const given: number[][][] = Array.from({ length: LANES }, () => [])
   const asked: string[][] = []
   const pools = inlineLanes(true, LANES).map((pool, lane): WorkerPool => {
@@ -66,7 +66,7 @@ function setUp(bad?: number): SetUp {
       }
       return pool.run(task)
     }
-    return { ...pool, run: run as WorkerPool['run'] }
+    return { ...pool, run: parts.run ?? (run as WorkerPool['run']) }
   })
   const none = async () => new Uint8Array(0)
   const outlines: BatchDeriverDeps['store']['outlines'] = async (_, ids) => {
@@ -81,7 +81,7 @@ function setUp(bad?: number): SetUp {
       payloads: none,
       hasWaitingChildren: async () => false,
       waitingChildren: async () => [],
-      belowRoots: async () => [],
+      belowRoots: parts.belowRoots ?? (async () => []),
     },
     deriveLanes: { pools, routes: createLaneRoutes({ lanes: LANES, laneBytes: 1 }) },
     prices: prices as PriceStore,
@@ -117,10 +117,44 @@ describe('a batch in two lanes', () => {
     )
     const ended = await Promise.race([working, new Promise((resolve) => setImmediate(resolve, 'waits'))])
     expect(ended).toBe('waits')
-    expect(set.asked).toEqual([[idOf(2)]])
+    expect(set.asked).toEqual([])
     stored.resolve()
     await working
-    expect(set.asked).toEqual([[idOf(2)], [idOf(3), idOf(2)]])
+    expect(set.asked).toEqual([[2, 3].map(idOf)])
+  })
+
+  it('has one statement for what its lanes ask at first', async () => {
+    const set = setUp()
+    await namesOf(set, [rootsOf(0, 1, 2, 3)])
+    expect(set.asked).toEqual([[0, 2, 1, 3].map(idOf)])
+  })
+
+  it('reads rows below a root only when the rows of the batch before are stored', async () => {
+    const below: string[] = []
+    const needs = {
+      kind: 'needs',
+      outlines: [],
+      of_others: false,
+      children_of: [],
+      below: [{ workspace_id: WORKSPACE, run_ids: [idOf(7)] }],
+      payloads: [],
+    }
+    const done = { kind: 'done', failures: [] }
+    const run = async ({ name }: WorkerTask): Promise<unknown> => (name === 'derive-begin' ? needs : done)
+    const set = setUp(undefined, {
+      run: run as WorkerPool['run'],
+      belowRoots: async (_, ids) => {
+        below.push(...ids)
+        return []
+      },
+    })
+    const rows = Promise.withResolvers<void>()
+    const working = set.deriver.derive([rootsOf(2)], { stored: DONE, earlierRows: rows.promise }, signal)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(below).toEqual([])
+    rows.resolve()
+    await working
+    expect(below).toEqual([idOf(7)])
   })
 
   it('rejects with the error of the store, and then derives the next batch', async () => {

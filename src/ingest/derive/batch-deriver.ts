@@ -6,11 +6,12 @@ import { allSettled } from './all-settled.ts'
 import { aborted } from '../../base/pause.ts'
 import type { WorkspaceIds } from './derive-batch.ts'
 import type { Derived } from '../store/derived-writer.ts'
-import type { DeriveNeeds, ReadBack, WaitingChildren } from './deriver.ts'
+import type { DeriveNeeds, DeriveStep, ReadBack, WaitingChildren } from './deriver.ts'
 import { fetchPayloads, movable } from './fetch-payloads.ts'
 import { type BatchPart, type LaneRoutes, payloadsOf } from './lane-routes.ts'
 import type { LaneTasks } from '../lane-tasks.ts'
 import type { PriceStore } from '../prices/price-store.ts'
+import { askedByAny, childrenByPart, outlinesByPart } from './shared-reads.ts'
 import { type Payloads, splitBatch } from './split-batch.ts'
 import type { StepTimer } from '../store/step-timer.ts'
 import type { TraceStore } from '../store/trace-store.ts'
@@ -101,26 +102,59 @@ class LaneBatchDeriver implements BatchDeriver {
   async derive(payloads: Payloads, state: BatchState, signal: AbortSignal): Promise<Derived[]> {
     const parts = this.#deps.deriveLanes.routes.divide(payloads)
     const work = { ...state, isDivided: parts.length > 1, signal }
-    return (await allSettled(parts.map((part) => this.#deriveOrSplit(part, work)))).flat()
+    const begun = await allSettled(parts.map((part) => this.#unlessLane(this.#begin(part, work))))
+    const asking = begun.flatMap((step, i) => (isAsking(step) ? [{ step, i }] : []))
+    const reads = await this.#readBack(
+      asking.map(({ step }) => step),
+      work,
+    )
+    const readOf = new Map(asking.map(({ i }, n) => [i, reads[n]]))
+    const ended = begun.map((step, i) => this.#goOnOrSplit(parts[i]!, step, readOf.get(i), work))
+    return (await allSettled(ended)).flat()
   }
 
-  async #deriveOrSplit(part: BatchPart, work: PartWork): Promise<Derived[]> {
-    const derived = await this.#unlessLane(this.#derivePart(part, work))
+  /** `read`: what was read back for the first needs of the part. */
+  async #goOnOrSplit(
+    part: BatchPart,
+    begun: DeriveStep | LaneFailure,
+    read: ReadBack | undefined,
+    work: PartWork,
+  ): Promise<Derived[]> {
+    const derived =
+      begun instanceof LaneFailure ? begun : await this.#unlessLane(this.#goOn(part, begun, read, work))
     if (!(derived instanceof LaneFailure)) return [derived]
     await work.stored // the groups read back each other's fragments
     return this.#deriveApart({ ...part, payloads: payloadsOf(part), rows: undefined }, work)
   }
 
+  async #deriveOrSplit(part: BatchPart, work: PartWork): Promise<Derived[]> {
+    const begun = await this.#unlessLane(this.#begin(part, work))
+    return this.#goOnOrSplit(part, begun, undefined, work)
+  }
+
   async #derivePart(part: BatchPart, work: PartWork): Promise<Derived> {
-    const { lane, ...given } = part
+    return this.#goOn(part, await this.#begin(part, work), undefined, work)
+  }
+
+  async #begin({ lane, ...part }: BatchPart, { signal }: PartWork): Promise<DeriveStep> {
     const prices = await this.#deps.prices.snapshot()
-    const input = { ...given, prices, headOnly: this.#headOnly, periods: this.#deps.usage.periods }
-    let step = await this.#timed('sort', () => this.#task(lane, 'derive-begin', input, [], work.signal))
+    const input = { ...part, prices, headOnly: this.#headOnly, periods: this.#deps.usage.periods }
+    return this.#timed('sort', () => this.#task(lane, 'derive-begin', input, [], signal))
+  }
+
+  async #goOn(
+    { lane }: BatchPart,
+    begun: DeriveStep,
+    read: ReadBack | undefined,
+    work: PartWork,
+  ): Promise<Derived> {
+    let step = begun
+    let found = read
     while (step.kind === 'needs') {
-      const needs = step
-      const read = await this.#timed('read_back', () => this.#readBack(needs, work))
-      const moved = movable(read.payloads)
-      step = await this.#timed('derive', () => this.#task(lane, 'derive-go-on', read, moved, work.signal))
+      found ??= (await this.#readBack([step], work))[0]!
+      const [input, moved] = [found, movable(found.payloads)]
+      step = await this.#timed('derive', () => this.#task(lane, 'derive-go-on', input, moved, work.signal))
+      found = undefined
     }
     for (const failure of step.failures) this.#left({ err: failure })
     return step
@@ -149,7 +183,7 @@ class LaneBatchDeriver implements BatchDeriver {
     return derived instanceof LaneFailure ? [] : [derived]
   }
 
-  async #unlessLane(derived: Promise<Derived>): Promise<Derived | LaneFailure> {
+  async #unlessLane<T>(derived: Promise<T>): Promise<T | LaneFailure> {
     try {
       return await derived
     } catch (error) {
@@ -183,42 +217,63 @@ class LaneBatchDeriver implements BatchDeriver {
     this.#underived.inc()
   }
 
-  async #readBack(
-    needs: DeriveNeeds,
-    { isDivided, stored, earlierRows, signal }: PartWork,
-  ): Promise<ReadBack> {
+  /** Reads what each of some parts needs, in the same statements. */
+  #readBack(asked: readonly DeriveNeeds[], work: PartWork): Promise<ReadBack[]> {
+    return asked.length === 0 ? Promise.resolve([]) : this.#timed('read_back', () => this.#read(asked, work))
+  }
+
+  async #read(asked: readonly DeriveNeeds[], work: PartWork): Promise<ReadBack[]> {
     const { store, exclusive } = this.#deps
     // Other processes' batches need neither: a process that is not alone stores before it reads, and looks for roots
     // once more after its rows are stored.
-    if (exclusive && isDivided && needs.of_others) await stored
-    if (exclusive && needs.below.length > 0) await unlessAborted(earlierRows, signal)
-    const [outlines, payloads, children, below] = await Promise.all([
-      Promise.all(needs.outlines.map(({ workspace_id, run_ids }) => store.outlines(workspace_id, run_ids))),
-      fetchPayloads(store, needs.payloads),
-      this.#waitingChildren(needs.children_of),
+    if (exclusive && work.isDivided && asked.some((needs) => needs.of_others)) await work.stored
+    if (exclusive && asked.some(({ below }) => below.length > 0))
+      await unlessAborted(work.earlierRows, work.signal)
+    const idsOfParts = asked.map(({ outlines }) => outlines)
+    const [outlines, children, others] = await Promise.all([
+      Promise.all(askedByAny(idsOfParts).map((of) => store.outlines(of.workspace_id, of.run_ids))),
+      this.#waitingChildren(asked.map(({ children_of }) => children_of)),
+      Promise.all(asked.map((needs) => this.#readOthers(needs))),
+    ])
+    const byPart = outlinesByPart(outlines, idsOfParts)
+    return others.map((other, i) => ({ ...other, outlines: byPart[i]!, children: children[i]! }))
+  }
+
+  async #readOthers({ payloads, below }: DeriveNeeds): Promise<Pick<ReadBack, 'payloads' | 'below'>> {
+    const { store } = this.#deps
+    const [found, rows] = await Promise.all([
+      fetchPayloads(store, payloads),
       Promise.all(
-        needs.below.map(async ({ workspace_id, run_ids }) => ({
+        below.map(async ({ workspace_id, run_ids }) => ({
           workspace_id,
           run_ids: await store.belowRoots(workspace_id, run_ids),
         })),
       ),
     ])
-    return { outlines, payloads, children, below }
+    return { payloads: found, below: rows }
   }
 
-  async #waitingChildren(groups: readonly WorkspaceIds[]): Promise<WaitingChildren[]> {
-    if (groups.length === 0) return []
+  async #waitingChildren(asked: readonly (readonly WorkspaceIds[])[]): Promise<WaitingChildren[][]> {
+    const groups = askedByAny(asked)
+    if (groups.length === 0) return asked.map(() => [])
     const { store, exclusive } = this.#deps
     this.#someWait ??= await store.hasWaitingChildren()
-    if (!this.#someWait && exclusive) return []
+    if (!this.#someWait && exclusive) return asked.map(() => [])
     const found = await Promise.all(
       groups.map(async ({ workspace_id, run_ids }) => ({
         workspace_id,
         pairs: await store.waitingChildren(workspace_id, run_ids),
       })),
     )
-    return found.filter(({ pairs }) => pairs.length > 0)
+    return childrenByPart(
+      found.filter(({ pairs }) => pairs.length > 0),
+      asked,
+    )
   }
+}
+
+function isAsking(step: DeriveStep | LaneFailure): step is DeriveNeeds {
+  return !(step instanceof LaneFailure) && step.kind === 'needs'
 }
 
 /** As `promise`, but @throws the signal's reason as soon as it aborts */

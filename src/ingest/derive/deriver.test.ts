@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { MemoryTraceStore, storedIn } from '../../../test/support/stores/memory-trace-store.ts'
 import { requestHead } from '../../../test/support/traces/wire-body.ts'
 import { decodeRequest } from '../../trace/decode/decode.ts'
-import { keyOf } from '../../trace/rows/fragment.ts'
+import { outlineRows, payloadRows } from '../../../test/support/traces/outline-rows.ts'
+import { keyOf, readFragments } from '../../trace/rows/fragment.ts'
+import { createDeriver } from './deriver.ts'
+import { createOpenFragments } from './open-fragments.ts'
 
 describe('a TraceRun with large payloads', () => {
   const id = 'bb000000-0000-4000-8000-000000000001'
@@ -73,5 +76,45 @@ describe('a TraceRun that cannot be derived', () => {
     const { failures } = store.take([rows], new Set([keyOf(requestHead().workspace_id, record.id)]))
     expect(failures).toEqual([])
     expect(store.rows.get(record.id)!.issues).toContain('not_derived')
+  })
+})
+
+describe('the cache of a lane', () => {
+  const WORKSPACE = requestHead().workspace_id
+  const idOf = (n: number): string => `cc000000-0000-4000-8000-00000000000${n}`
+  const created = (n: number, more: object = {}): Uint8Array =>
+    decodeRequest(
+      requestHead({ kind: 'create' }),
+      Buffer.from(JSON.stringify({ id: idOf(n), name: `${n}`, start_time: '2026-11-29T00:00:00Z', ...more })),
+    ).rows
+
+  /** Derives a parent, whose batch finds that the given child waits for it; returns what is cached afterwards. */
+  function cachedAfter(parent: Uint8Array, child: Uint8Array): boolean[] {
+    const memory = createOpenFragments(1_000_000)
+    const startEstimate = (): never => {
+      throw new Error('nothing has tokens')
+    }
+    const deriver = createDeriver({ processors: [], startEstimate }, memory)
+    const batch = {
+      payloads: [parent],
+      rows: undefined,
+      generation: 0,
+      headOnly: new Set<string>(),
+      periods: [],
+    }
+    const none = { outlines: [], payloads: [], children: [], below: [] }
+    const [from] = readFragments(parent)
+    const [waiting] = readFragments(child)
+    const pairs = [{ parent_run_id: from!.run_id, run_id: waiting!.run_id }]
+    deriver.begin(batch)
+    deriver.goOn({ ...none, children: [{ workspace_id: WORKSPACE, pairs }] })
+    const step = deriver.goOn({ ...none, outlines: [outlineRows([waiting!])] })
+    if (step.kind === 'needs')
+      deriver.goOn({ ...none, payloads: [payloadRows([waiting!], ['inputs', 'extra'])] })
+    return [from!.key, waiting!.key].map((key) => memory.take(key) !== undefined)
+  }
+
+  it('has TraceRuns of its own part only, since fragments of others go to other lanes', () => {
+    expect(cachedAfter(created(1), created(2, { parent_run_id: idOf(1) }))).toEqual([true, false])
   })
 })

@@ -34,6 +34,17 @@ it('returns each stored fragment once, in memory of its own', () => {
   expect(memory.take(key)).toBeUndefined()
 })
 
+it('returns nothing that was cached two generations of routes ago', () => {
+  const memory = createOpenFragments(100_000)
+  const [first, second] = [fragments(1, {}), fragments(2, {})]
+  memory.begin(4)
+  for (const told of [first, second]) memory.set(told[0]!.key, told)
+  memory.begin(5)
+  expect(memory.take(first[0]!.key)).toHaveLength(1)
+  memory.begin(6)
+  expect(memory.take(second[0]!.key)).toBeUndefined()
+})
+
 it('keeps all but the large columns of a TraceRun that is too large', () => {
   const memory = createOpenFragments(100_000)
   const told = fragments(

@@ -65,25 +65,34 @@ describe('batches', () => {
     return { log, writer, reach, end: (name: string) => ends.get(name)! }
   }
 
-  it('overlap while they are full: one is derived while the rows of the one before are written, in order', async () => {
-    const { writer, log, reach, end } = await startWith(['a', 'b', 'c'].map(fullText))
+  it('overlap while the next is full: it is derived while the rows of the one before are written', async () => {
+    const { writer, log, reach, end } = await startWith(['a', 'b', 'c', 'd'].map(fullText))
+    const steps = ['derive a', 'finish a', 'derive b']
     await reach(['derive a'])
     end('derive a').resolve()
-    await reach(['derive a', 'finish a', 'derive b'])
+    await reach(steps)
     end('derive b').resolve()
-    expect(log.stats().frames_waiting).toBe(3)
+    expect(log.stats().frames_waiting).toBe(4)
     end('finish a').resolve()
-    await reach(['derive a', 'finish a', 'derive b', 'finish b', 'derive c'])
-    expect(log.stats().frames_waiting).toBe(2)
+    steps.push('finish b', 'derive c')
+    await reach(steps)
+    expect(log.stats().frames_waiting).toBe(3)
     for (const name of ['derive c', 'finish b']) end(name).resolve()
-    await reach(['derive a', 'finish a', 'derive b', 'finish b', 'derive c', 'finish c'])
+    steps.push('finish c')
+    await reach(steps) // what is left does not fill a batch
     end('finish c').resolve()
+    steps.push('derive d')
+    await reach(steps)
+    end('derive d').resolve()
+    steps.push('finish d')
+    await reach(steps)
+    end('finish d').resolve()
     await writer.stop(5_000)
     expect(log.stats().frames_waiting).toBe(0)
   })
 
   it('are repeated from the step that failed, and the one behind waits with its rows', async () => {
-    const { writer, log, reach, end } = await startWith(['a', 'b'].map(fullText))
+    const { writer, reach, end } = await startWith(['a', 'b', 'c'].map(fullText))
     await reach(['derive a'])
     end('derive a').resolve()
     await reach(['derive a', 'finish a', 'derive b'])
@@ -94,9 +103,9 @@ describe('batches', () => {
     end('finish a').resolve()
     await reach(['derive a', 'finish a', 'derive b', 'finish a', 'finish b'])
     expect(writer.progress()).toMatchObject({ up: true, last_error: null })
+    const stopped = writer.stop(0)
     end('finish b').resolve()
-    await writer.stop(5_000)
-    expect(log.stats().frames_waiting).toBe(0)
+    await stopped
   })
 
   it('that are small come one after the other, so that each has what waits', async () => {
@@ -116,13 +125,13 @@ describe('batches', () => {
   })
 
   it('stay in the log when the writer stops between their steps', async () => {
-    const { writer, log, reach, end } = await startWith(['a', 'b'].map(fullText))
+    const { writer, log, reach, end } = await startWith(['a', 'b', 'c'].map(fullText))
     await reach(['derive a'])
     end('derive a').resolve()
     await reach(['derive a', 'finish a', 'derive b'])
     const stopped = writer.stop(0)
     for (const name of ['finish a', 'derive b']) end(name).reject(new Error('stopped'))
     await stopped
-    expect(log.stats().frames_waiting).toBe(2)
+    expect(log.stats().frames_waiting).toBe(3)
   })
 })

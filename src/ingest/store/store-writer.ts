@@ -167,10 +167,12 @@ class LogStoreWriter implements StoreWriter {
       await earlier
       next = frames.at(-1)!.end
       earlier = this.#finish(batch, frames, started)
-      // The next batch is read at once if this one is so full that more data probably waits.
-      if (isFull(frames)) continue
+      const bytes = bytesOf(frames)
+      // Batches overlap only if the next one is full too, since the cost of a batch is mostly fixed.
+      if (log.stats().bytes - bytes >= BATCH_BYTES) continue
       await earlier
-      await pause(rest(performance.now() - started), signal)
+      // More data probably waits behind a batch that is half full.
+      if (bytes < BATCH_BYTES / 2) await pause(rest(performance.now() - started), signal)
     }
     await earlier
   }
@@ -232,9 +234,8 @@ class LogStoreWriter implements StoreWriter {
   }
 }
 
-/** Whether a batch has so many bytes that more data is probably available at once. */
-function isFull(frames: readonly LogFrame[]): boolean {
-  return frames.reduce((sum, frame) => sum + frame.payload.length, 0) > BATCH_BYTES / 2
+function bytesOf(frames: readonly LogFrame[]): number {
+  return frames.reduce((sum, frame) => sum + frame.payload.length, 0)
 }
 
 /**

@@ -53,18 +53,23 @@ export function differencesOf({ values, ...counts }: ComparedRuns): Differences 
   return { ...counts, differences }
 }
 
-/** Whether all runs with a key of the metadata have the same value, so that the line of the value says it all. */
+/** Keys of the metadata that name the thread. */
+const THREAD_KEYS = new Set(['thread_id', 'session_id', 'conversation_id'])
+
+/**
+ * Whether another line says it all: that of the value, if all runs with a key of the metadata have the same one, or that
+ * of the thread, if a key names it.
+ */
 function isSaidByValue(
-  { field, value, selected, rest }: ComparedValue,
+  { field, key, value, selected, rest }: ComparedValue,
   values: readonly ComparedValue[],
 ): boolean {
-  return (
-    field === 'metadata_key' &&
-    values.some(
-      (one) =>
-        one.field === 'metadata_value' && one.key === value && one.selected === selected && one.rest === rest,
-    )
-  )
+  const isNamed = (one: ComparedValue): boolean => {
+    if (field === 'metadata_key') return one.field === 'metadata_value' && one.key === value
+    const isThread = field === 'metadata_value' && THREAD_KEYS.has(key)
+    return isThread && one.field === 'thread' && one.value === value
+  }
+  return values.some((one) => isNamed(one) && one.selected === selected && one.rest === rest)
 }
 
 type Named = Pick<ComparedValue, 'field' | 'key' | 'value'>

@@ -1,7 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useMemo, useRef } from 'react'
+import { useRef } from 'react'
 import type { AlignedRow, Subtree } from '../../data/compare/align.ts'
-import { unpricedRuns } from '../../data/trace/unpriced.ts'
 import { subtractDecimals } from '../../parts/format/decimal.ts'
 import { countText, durationText, shortMoney, UNKNOWN } from '../../parts/format/numbers.ts'
 import { Icon, TypeIcon } from '../../parts/icon.tsx'
@@ -124,19 +123,20 @@ const HEADS = [
 export function AlignedTable({
   a,
   b,
+  unpriced,
   rows,
   selected,
   select,
 }: {
   a: Subtree
   b: Subtree
+  /** For each place of either trace, the calls without a price. */
+  unpriced: Readonly<Record<'a' | 'b', Int32Array>>
   rows: readonly AlignedRow[]
   /** Index of the row whose runs are compared. */
   selected: number
   select(index: number): void
 }) {
-  const unpricedOfA = useMemo(() => unpricedRuns(a.outline, a.tree), [a])
-  const unpricedOfB = useMemo(() => unpricedRuns(b.outline, b.tree), [b])
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -163,7 +163,7 @@ export function AlignedTable({
         {virtual.getVirtualItems().map(({ index, start }) => {
           const row = rows[index]
           if (row === undefined) return null
-          const [left, right] = [figuresOf(a, unpricedOfA, row.a), figuresOf(b, unpricedOfB, row.b)]
+          const [left, right] = [figuresOf(a, unpriced.a, row.a), figuresOf(b, unpriced.b, row.b)]
           return (
             <div
               key={index}

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
+import { unpricedRuns } from '../../data/trace/unpriced.ts'
 import { alignTrees, type Subtree } from '../../data/compare/align.ts'
 import { type ReadRun, wholeRunOptions } from '../../data/runs.ts'
 import { useStillOutline } from '../../data/traces.ts'
@@ -37,7 +38,11 @@ function idIn({ outline, tree }: Subtree, position: number | undefined): string 
   return position === undefined ? '' : (outline.ids[tree.order[position] ?? -1] ?? '')
 }
 
-function SelectedPair({ a, b }: { a: string; b: string }) {
+function countAt(counts: Int32Array, { tree }: Subtree, position: number | undefined): number {
+  return position === undefined ? 0 : (counts[tree.order[position] ?? -1] ?? 0)
+}
+
+function SelectedPair({ a, b, unpriced }: { a: string; b: string; unpriced: { a: number; b: number } }) {
   const [left, right] = [useQuery(wholeRunOptions(a)), useQuery(wholeRunOptions(b))]
   if (a === '' || b === '')
     return (
@@ -47,7 +52,7 @@ function SelectedPair({ a, b }: { a: string; b: string }) {
     )
   return (
     <Loaded from={left}>
-      {(one) => <Loaded from={right}>{(two) => <RunDiff a={one} b={two} />}</Loaded>}
+      {(one) => <Loaded from={right}>{(two) => <RunDiff a={one} b={two} unpriced={unpriced} />}</Loaded>}
     </Loaded>
   )
 }
@@ -59,16 +64,25 @@ function Both({ left, right }: { left: ReadRun; right: ReadRun }) {
   const select = (index: number): void => setParam(ROW, String(index))
   const step = (by: number): void => select(Math.max(0, Math.min(selected + by, rows.length - 1)))
   useKeys({ j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1) })
+  const unpriced = useMemo(
+    () => ({ a: a && unpricedRuns(a.outline, a.tree), b: b && unpricedRuns(b.outline, b.tree) }),
+    [a, b],
+  )
   const fault = error ?? other
   if (fault !== null) return <Failure error={fault} />
-  if (a === undefined || b === undefined) return <Skeleton />
+  if (a === undefined || b === undefined || unpriced.a === undefined || unpriced.b === undefined)
+    return <Skeleton />
   const row = rows[selected]
   return (
     <div className={css['body']}>
-      <AlignedTable a={a} b={b} rows={rows} selected={selected} select={select} />
+      <AlignedTable {...{ a, b, rows, selected, select }} unpriced={{ a: unpriced.a, b: unpriced.b }} />
       <section className={css['right']} tabIndex={0} aria-label="The compared runs" data-scrolls="true">
         <PanelBoundary key={selected}>
-          <SelectedPair a={idIn(a, row?.a)} b={idIn(b, row?.b)} />
+          <SelectedPair
+            a={idIn(a, row?.a)}
+            b={idIn(b, row?.b)}
+            unpriced={{ a: countAt(unpriced.a, a, row?.a), b: countAt(unpriced.b, b, row?.b) }}
+          />
         </PanelBoundary>
       </section>
     </div>

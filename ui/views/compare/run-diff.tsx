@@ -71,14 +71,13 @@ function Values({ rows, isBrief = false }: { rows: Rows; isBrief?: boolean }) {
   )
 }
 
-function costText({ total_cost, unpriced_runs }: ReadRun): string {
-  const unpriced = unpriced_runs ?? 0
+function costText({ total_cost }: ReadRun, unpriced: number): string {
   if (typeof total_cost !== 'string')
     return unpriced > 0 ? `no price for ${callsText(unpriced)}` : exactMoney(total_cost)
   return leastMoney(total_cost, unpriced)
 }
 
-function factsOf(run: ReadRun): Record<string, string> {
+function factsOf(run: ReadRun, unpriced: number): Record<string, string> {
   const llm = llmOf(run)
   return {
     status: run.status ?? '',
@@ -86,7 +85,7 @@ function factsOf(run: ReadRun): Record<string, string> {
     'first token': durationText(microsBetween(run.start_time, run.first_token_time)),
     'prompt tokens': countText(run.prompt_tokens),
     'completion tokens': countText(run.completion_tokens),
-    cost: costText(run),
+    cost: costText(run, unpriced),
     model: [llm?.model, llm?.provider].filter(Boolean).join(' · '),
   }
 }
@@ -168,8 +167,16 @@ function Payloads({
   )
 }
 
-/** Two runs side by side, with their differences marked. */
-export function RunDiff({ a, b }: { a: ReadRun; b: ReadRun }) {
+/** Two runs side by side, with their differences marked. `unpriced` are the calls of each that have no price. */
+export function RunDiff({
+  a,
+  b,
+  unpriced,
+}: {
+  a: ReadRun
+  b: ReadRun
+  unpriced: Readonly<Record<Side, number>>
+}) {
   const to = (run: ReadRun): string => `/traces/${run.trace_id}?run=${run.id}`
   const errors = rowsOf({ error: a.error ?? '' }, { error: b.error ?? '' })
   return (
@@ -189,7 +196,7 @@ export function RunDiff({ a, b }: { a: ReadRun; b: ReadRun }) {
         </h2>
       </div>
       <Part title="Figures">
-        <Values rows={rowsOf(factsOf(a), factsOf(b))} />
+        <Values rows={rowsOf(factsOf(a, unpriced.a), factsOf(b, unpriced.b))} />
       </Part>
       {(a.error || b.error) && (
         <Part title="Error">

@@ -149,7 +149,7 @@ export function Retention() {
   return (
     <SettingsSection
       title="Retention"
-      about="How long the runs of each project of this workspace are kept, and which spans are left out."
+      about="How long the runs of each project of this workspace are kept, and which spans are left out. Projects can be deleted here, too."
       action={field}
     >
       <Loaded from={found}>

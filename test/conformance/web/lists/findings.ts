@@ -197,7 +197,10 @@ export function findingTests({ server, used }: Used): void {
       expect((await saved).suggestedFilename()).toBe('usage-by-plan.csv')
       const none = page.getByRole('row', { name: /^\(none\)/ })
       expect(await broken()).toEqual([])
-      await page.getByRole('row', { name: /^gold 1,100/ }).getByRole('link').click()
+      await page
+        .getByRole('row', { name: /^gold 1,100/ })
+        .getByRole('link')
+        .click()
       await page.getByRole('heading', { name: 'Traces by plan of gold' }).waitFor()
       const list = page.getByRole('region', { name: 'Traces of the number' }).getByRole('row')
       await list.filter({ hasText: 'parcel_agent' }).waitFor()
