@@ -178,7 +178,29 @@ describe('readConfig', () => {
       'CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL, the address of a server of the cluster "main"; without it the embedded ClickHouse is used',
     ])
     const env = { CLICKHOUSE_CLUSTER: 'main', CLICKHOUSE_URL: 'http://ch:8123' }
-    expect(readConfig(env).clickhouseCluster).toBe('main')
+    expect(readConfig(env).clickhouseLayout).toEqual({ kind: 'replicas', cluster: 'main' })
+  })
+
+  it('CLICKHOUSE_KIND says what ClickHouse consists of', () => {
+    const CLICKHOUSE_URL = 'http://ch:8123'
+    const layoutOf = (env: Record<string, string>) => readConfig({ CLICKHOUSE_URL, ...env }).clickhouseLayout
+    expect(readConfig({}).clickhouseLayout).toEqual({ kind: 'single' })
+    expect(layoutOf({ CLICKHOUSE_KIND: 'cloud' })).toEqual({ kind: 'cloud' })
+    const shards = { kind: 'shards', cluster: 'main' }
+    expect(layoutOf({ CLICKHOUSE_KIND: 'shards', CLICKHOUSE_CLUSTER: 'main' })).toEqual(shards)
+  })
+
+  it.each<[Record<string, string>, string]>([
+    [{ CLICKHOUSE_KIND: 'shards' }, 'CLICKHOUSE_KIND: "shards" needs CLICKHOUSE_CLUSTER'],
+    [{ CLICKHOUSE_KIND: 'replicas' }, 'CLICKHOUSE_KIND: "replicas" needs CLICKHOUSE_CLUSTER'],
+    [{ CLICKHOUSE_KIND: 'cloud', CLICKHOUSE_CLUSTER: 'main' }, 'CLICKHOUSE_KIND: "cloud" has no cluster'],
+    [{ CLICKHOUSE_KIND: 'single', CLICKHOUSE_CLUSTER: 'main' }, 'CLICKHOUSE_KIND: "single" has no cluster'],
+    [{ CLICKHOUSE_KIND: 'cloud', CLICKHOUSE_STORAGE_POLICY: 'tiered' }, 'CLICKHOUSE_STORAGE_POLICY: '],
+    [{ CLICKHOUSE_KIND: 'cloud', CLICKHOUSE_URL: '' }, 'CLICKHOUSE_KIND: "cloud" needs CLICKHOUSE_URL'],
+    [{ CLICKHOUSE_KIND: 'several' }, 'CLICKHOUSE_KIND: '],
+  ])('refuses %j', (env, words) => {
+    const mistakes = mistakesOf({ CLICKHOUSE_URL: 'http://ch:8123', ...env })
+    expect(mistakes).toEqual([expect.stringContaining(words)])
   })
 
   it('lists variables that look like misspelt settings', () => {

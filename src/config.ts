@@ -45,8 +45,8 @@ export interface Config {
   readonly redisOutageMs: number
   /** Undefined if attachments are files in `dataDir`. */
   readonly blobUrl: string | undefined
-  /** Cluster of the replicas at `clickhouseUrl`; undefined for a single server. */
-  readonly clickhouseCluster: string | undefined
+  /** What the ClickHouse at `clickhouseUrl` consists of. */
+  readonly clickhouseLayout: ClickHouseLayout
   /** Undefined if all fragments stay on the disks of ClickHouse's default policy. */
   readonly coldStorage: { readonly policy: string; readonly days: number } | undefined
   readonly bootstrapApiKey: string | undefined
@@ -145,6 +145,10 @@ export interface RunsConfig {
 export type Environment = Readonly<Record<string, string | undefined>>
 
 type Settings = SchemaTypes['config']
+
+type ClickHouseLayout =
+  | { readonly kind: 'single' | 'cloud' }
+  | { readonly kind: 'replicas' | 'shards'; readonly cluster: string }
 
 type SettingValue = string | number | boolean | string[]
 
@@ -246,14 +250,37 @@ function crossMistakes(settings: Settings, effective: readonly EffectiveSetting[
   if (settings.AUTH === 'off' && !isLoopback(settings.HOST))
     mistakes.push(`AUTH: off is accepted on a loopback HOST only, and HOST is "${settings.HOST}"`)
   mistakes.push(...samePorts(settings, namedPortsOf(effective)))
-  if (settings.CLICKHOUSE_CLUSTER !== undefined && settings.CLICKHOUSE_URL === undefined)
+  mistakes.push(...clickHouseMistakes(settings))
+  return mistakes
+}
+
+function clickHouseMistakes({
+  CLICKHOUSE_URL: url,
+  CLICKHOUSE_KIND: kind,
+  CLICKHOUSE_CLUSTER: cluster,
+  CLICKHOUSE_STORAGE_POLICY: policy,
+}: Settings): string[] {
+  const mistakes: string[] = []
+  if (cluster !== undefined && url === undefined)
     mistakes.push(
-      `CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL, the address of a server of the cluster "${settings.CLICKHOUSE_CLUSTER}"; without it the embedded ClickHouse is used`,
+      `CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL, the address of a server of the cluster "${cluster}"; without it the embedded ClickHouse is used`,
     )
-  if (settings.CLICKHOUSE_STORAGE_POLICY !== undefined && settings.CLICKHOUSE_URL === undefined)
+  else if (kind !== undefined && kind !== 'single' && url === undefined)
+    mistakes.push(
+      `CLICKHOUSE_KIND: "${kind}" needs CLICKHOUSE_URL; the embedded ClickHouse is a single server`,
+    )
+  if ((kind === 'replicas' || kind === 'shards') && cluster === undefined)
+    mistakes.push(`CLICKHOUSE_KIND: "${kind}" needs CLICKHOUSE_CLUSTER, the name of the cluster`)
+  if ((kind === 'single' || kind === 'cloud') && cluster !== undefined)
+    mistakes.push(
+      `CLICKHOUSE_KIND: "${kind}" has no cluster, and CLICKHOUSE_CLUSTER is "${cluster}"; leave one of them out`,
+    )
+  if (policy !== undefined && url === undefined)
     mistakes.push(
       'CLICKHOUSE_STORAGE_POLICY: needs CLICKHOUSE_URL; the embedded ClickHouse has no storage policies',
     )
+  if (policy !== undefined && kind === 'cloud')
+    mistakes.push('CLICKHOUSE_STORAGE_POLICY: ClickHouse Cloud chooses where data lies; leave it out')
   return mistakes
 }
 
@@ -267,6 +294,12 @@ function toColdStorage({
   CLICKHOUSE_COLD_AFTER_DAYS: days,
 }: Settings): Config['coldStorage'] {
   return policy === undefined ? undefined : Object.freeze({ policy, days })
+}
+
+/** Only for settings without mistakes. */
+function toLayout({ CLICKHOUSE_KIND: kind, CLICKHOUSE_CLUSTER: cluster }: Settings): ClickHouseLayout {
+  if (cluster !== undefined) return Object.freeze({ kind: kind === 'shards' ? kind : 'replicas', cluster })
+  return Object.freeze({ kind: kind === 'cloud' ? kind : 'single' })
 }
 
 function toHosted({ GRAPHS: graphs, DEPLOYMENT_NAME: name }: Settings): HostedConfig | undefined {
@@ -314,7 +347,7 @@ function toConfig(
     namedPorts: Object.freeze(namedPortsOf(effective)),
     dataDir: settings.DATA_DIR,
     clickhouseUrl: settings.CLICKHOUSE_URL,
-    clickhouseCluster: settings.CLICKHOUSE_CLUSTER,
+    clickhouseLayout: toLayout(settings),
     coldStorage: toColdStorage(settings),
     databaseUrl: settings.DATABASE_URL,
     databaseConnections: settings.DATABASE_CONNECTIONS,

@@ -14,10 +14,11 @@ import { reportConnections } from '../storage/sql/driver/postgres/connection-bud
 import { LOCK_CONNECTIONS } from '../storage/sql/driver/postgres/table-locks.ts'
 import type { ServerRegistry } from '../storage/sql/server-registry.ts'
 import { type JoiningParts, joinServers } from '../hosting/servers/other-servers.ts'
+import { takesTurns } from '../storage/clickhouse/cluster/layout.ts'
 import { CLAIM_MS, claimLater } from '../storage/own-stores.ts'
 
 export interface BlobParts {
-  config: JoiningParts['config'] & Pick<Config, 'databaseConnections' | 'clickhouseCluster'>
+  config: JoiningParts['config'] & Pick<Config, 'databaseConnections' | 'clickhouseLayout'>
   logger: Logger
   stopping: AbortSignal
   /** Stop functions of the parts, in order of start. */
@@ -44,9 +45,9 @@ export async function openBlobs(
   }: { installation: Installation; database: Database; servers: ServerRegistry | undefined },
 ): Promise<OpenedBlobs> {
   const others = await joinServers(parts, { servers, installation_id: installation.id })
-  const { blobUrl, dataDir, databaseUrl, databaseConnections, clickhouseCluster } = parts.config
+  const { blobUrl, dataDir, databaseUrl, databaseConnections, clickhouseLayout } = parts.config
   if (databaseUrl !== undefined) {
-    const locks = clickhouseCluster === undefined ? 0 : LOCK_CONNECTIONS
+    const locks = takesTurns(clickhouseLayout) ? LOCK_CONNECTIONS : 0
     await reportConnections({ ...parts, database }, { divided: databaseConnections, locks }, others)
   }
   const { blobs: opened, checks } =

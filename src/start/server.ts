@@ -49,11 +49,9 @@ import { createStoreBatch } from '../ingest/store/store-batch.ts'
 import { startStoreWriter } from '../ingest/store/store-writer.ts'
 import { createRegistry } from '../schema/registry.ts'
 import { watchDataDisk } from '../storage/files/data-disk.ts'
-import { createInsertTurns, type InsertTurns } from '../storage/clickhouse/cluster/insert-turns.ts'
-import { type OpenedClickHouse, openClickHouse } from '../storage/clickhouse/open.ts'
-import { openTableLocks } from '../storage/sql/driver/postgres/table-locks.ts'
 import { claimClickHouse, claimFolders } from '../storage/own-stores.ts'
 import { openBlobs } from './blobs.ts'
+import { startClickHouse } from './start-clickhouse.ts'
 import { startCounting, type UsageCounting } from './counting.ts'
 import { readGraphsProject } from '../hosting/graphs-deployment.ts'
 import { startPlayground } from './playground/start-playground.ts'
@@ -283,6 +281,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     disk,
     answered,
     checks: { ...checks, sweeps: async () => base.sweeps.assertWorking() },
+    clickHouseKind: config.clickhouseLayout.kind,
     limits: { ...limits, ...SENDER_LIMITS, max_inflight_bytes: config.ingestMaxInflightBytes },
   }
   stops.defer(watchStores({ checks, metrics }))
@@ -401,34 +400,6 @@ async function startDisk({ config, logger, metrics, stops }: Base): Promise<Data
 
 function decodeLimits({ ingestMaxBodyBytes }: Config): DecodeLimits {
   return { max_body_bytes: ingestMaxBodyBytes, max_parts: MAX_PARTS, max_part_bytes: MAX_PART_BYTES }
-}
-
-function openTurns({ config: { databaseUrl }, logger, stops }: Base): InsertTurns {
-  if (databaseUrl === undefined) return createInsertTurns()
-  const locks = openTableLocks({ url: databaseUrl, logger })
-  stops.defer(() => locks.close())
-  return createInsertTurns(locks.lock)
-}
-
-/** Opens ClickHouse while other parts start; a ClickHouse that could not be opened needs no stop. */
-function startClickHouse(base: Base): Promise<OpenedClickHouse> {
-  const { config, logger, stops, asLeader } = base
-  const opening = openClickHouse({
-    url: config.clickhouseUrl,
-    cluster: config.clickhouseCluster,
-    cold: config.coldStorage,
-    turns: config.clickhouseCluster === undefined ? undefined : openTurns(base),
-    asLeader,
-    dataDir: resolve(config.dataDir),
-    logger,
-  })
-  stops.defer(() =>
-    opening.then(
-      (clickhouse) => clickhouse.stop(),
-      () => undefined,
-    ),
-  )
-  return opening
 }
 
 interface IngestParts {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { AppError } from '../base/errors.ts'
 import { newUuid } from '../base/ids.ts'
 import type { ClickHouse } from './clickhouse/connect.ts'
-import { onCluster } from './clickhouse/on-cluster.ts'
+import { changeSchema } from './clickhouse/migrate.ts'
 import { keptValue } from './files/kept-value.ts'
 import type { RedisConnection } from './redis/redis.ts'
 import type { Database } from './sql/driver/database.ts'
@@ -77,12 +77,10 @@ export function sqlStore(name: string, place: string, database: Database): Marke
 }
 
 export function clickHouseStore(name: string, place: string, clickhouse: ClickHouse): MarkedStore {
-  const { cluster } = clickhouse
   return {
     name,
     place,
-    prepare: () =>
-      clickhouse.command(cluster === undefined ? CREATE_CLICKHOUSE : onCluster(CREATE_CLICKHOUSE, cluster)),
+    prepare: () => changeSchema(clickhouse, CREATE_CLICKHOUSE),
     async read() {
       return (await clickhouse.rows<{ id: string }>('SELECT id FROM installation ORDER BY id LIMIT 1'))[0]?.id
     },

@@ -63,6 +63,7 @@ const SELECTS = [
   'FIRST_TOKEN_TIME',
   'TOTAL_TOKENS',
   'TOTAL_COST',
+  'UNPRICED_RUNS',
   'ERROR_PREVIEW',
   'INPUTS_PREVIEW',
   'OUTPUTS_PREVIEW',
@@ -111,6 +112,7 @@ export function useThreadStats(project: string, thread: string) {
             'LATENCY_P50',
             'TOTAL_TOKENS',
             'TOTAL_COST',
+            'UNPRICED_RUNS',
           ],
         },
         signal,
@@ -152,4 +154,33 @@ export function turnOptions({ trace_id, end_time = null }: Pick<Turn, 'trace_id'
     queryFn: ({ signal }) => readTurnCall(trace_id, signal),
     staleTime: end_time === null ? 0 : Number.POSITIVE_INFINITY,
   })
+}
+
+/** Maximum number of turns whose feedback is shown, the latest of them. */
+const MOST_WITH_FEEDBACK = 100
+
+/** The feedback on the roots of turns, by trace: a key and its mean, or the number of values without a score. */
+export function useTurnFeedback(
+  turns: readonly Turn[],
+): ReadonlyMap<string, readonly (readonly [string, string])[]> {
+  const id = turns.slice(-MOST_WITH_FEEDBACK).map(({ trace_id }) => trace_id)
+  const { data } = useQuery({
+    queryKey: ['turn-feedback', id],
+    queryFn: async ({ signal }) => {
+      const body = { id, select: ['id', 'feedback_stats'], limit: MOST_WITH_FEEDBACK }
+      const { runs } = await call('POST /api/v1/runs/query', { body, signal })
+      return new Map(
+        runs.map((run) => {
+          const stats = (run['feedback_stats'] ?? {}) as Record<string, { n: number; avg: number | null }>
+          const lines = Object.entries(stats).map(
+            ([key, { n, avg }]) => [key, String(avg === null ? n : Number(avg.toPrecision(3)))] as const,
+          )
+          return [run.id, lines]
+        }),
+      )
+    },
+    enabled: id.length > 0,
+    placeholderData: keepPreviousData,
+  })
+  return data ?? new Map()
 }

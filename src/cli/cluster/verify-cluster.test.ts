@@ -32,10 +32,10 @@ class Stores {
 type Requests = (method: string, path: string, body: unknown) => unknown
 
 /** A server over the stores. */
-function requestsOf(stores: Stores, version = '1'): Requests {
+function requestsOf(stores: Stores, version = '1', clickhouse_kind = 'replicas'): Requests {
   return (method, path, body) => {
     const [, kind, id = ''] = path.split('?')[0]!.split('/')
-    if (kind === 'info') return { weir: { version } }
+    if (kind === 'info') return { weir: { version, clickhouse_kind } }
     if (path === '/runs/batch') return stores.take(body as { post: Run[]; patch: Run[] })
     if (path === '/runs/query') return { runs: [...stores.runs.values()], cursors: { next: null } }
     if (kind === 'orgs')
@@ -84,6 +84,7 @@ describe('servers that share everything', () => {
     const { failed, checks } = await verify(requestsOf(stores), requestsOf(stores), requestsOf(stores))
     expect(failed).toEqual([])
     expect(checks.find(({ name }) => name === 'sent')?.detail).toMatch(/^215 traces of two runs; 0 requests/)
+    expect(checks[0]?.detail).toBe('3 servers, Weir 1, ClickHouse replicas')
     expect([stores.hasProject, stores.runs.size, stores.counted.size]).toEqual([false, 0, 215])
   })
 
@@ -104,6 +105,7 @@ describe('servers that share everything', () => {
 describe('a server that differs is named', () => {
   const cases: Record<string, [failed: string[], differ: (stores: Stores, well: Requests) => Requests]> = {
     'of another release': [['one release'], (stores) => requestsOf(stores, '2')],
+    'with another kind of ClickHouse': [['one release'], (stores) => requestsOf(stores, '1', 'single')],
     'with stores of its own': [['shared records', 'read elsewhere'], () => requestsOf(new Stores())],
     'that lists a run twice': [
       ['lists'],

@@ -85,8 +85,9 @@ interface Seen {
 async function sameRelease(servers: readonly ApiClient[]): Promise<Check> {
   const infos = await Promise.all(servers.map((server) => server.json<SchemaTypes['info']>('/info')))
   const versions = [...new Set(infos.map(({ weir }) => weir.version))]
-  const detail = `${servers.length} servers, Weir ${versions.join(' and ')}`
-  return { name: 'one release', passed: versions.length === 1, detail }
+  const kinds = [...new Set(infos.map(({ weir }) => weir.clickhouse_kind ?? 'of an unknown kind'))]
+  const detail = `${servers.length} servers, Weir ${versions.join(' and ')}, ClickHouse ${kinds.join(' and ')}`
+  return { name: 'one release', passed: versions.length === 1 && kinds.length === 1, detail }
 }
 
 async function sharedProject({ servers, project, patience }: Seen): Promise<Check> {

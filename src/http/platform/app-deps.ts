@@ -35,6 +35,7 @@ import type { ShareStore } from '../../ingest/share-store.ts'
 import type { SelectedReads } from '../../query/selected-reads.ts'
 import type { ThreadReads } from '../../query/threads/thread-reads.ts'
 import type { TraceReads } from '../../query/trace-reads.ts'
+import type { SchemaTypes } from '../../schema/types.gen.ts'
 import type { BodyLimits } from '../body/body.ts'
 import type { OpenCallers } from '../server/credentials.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -94,13 +95,6 @@ export interface SignIn {
   deployment: string | undefined
 }
 
-/** The authorization server for clients of MCP. */
-export interface Oauth {
-  store: OauthStore
-  /** Limit of registrations by address. */
-  registrations: RateLimit
-}
-
 /** The shares, which need no key to read, and their limits. */
 export interface Sharing {
   shares: ShareStore
@@ -153,7 +147,8 @@ export interface AppDeps {
   /** Checks of requests with a session cookie; undefined with AUTH=off, where cookies do not count. */
   sessionGates: BrowserGates | undefined
   signIn: SignIn
-  oauth: Oauth
+  /** The authorization server for clients of MCP; `registrations` limits those of an address. */
+  oauth: { store: OauthStore; registrations: RateLimit }
   /** The workspace of a deployment that accepts tokens of OAuth, by its name; absent: no deployment is served. */
   consentsIn?(deployment: string): string | undefined
   live: LiveStreams
@@ -175,6 +170,7 @@ export interface AppDeps {
   deploymentsPort?: () => number | undefined
   /** Version of this program, e.g. `0.1.0`. */
   version: string
+  clickHouseKind?: SchemaTypes['info']['weir']['clickhouse_kind']
   /** Plan of the organization (P-12); absent: `enterprise`. */
   plan?: Plan
   /** Checks of `/ok?check_db=1`. */

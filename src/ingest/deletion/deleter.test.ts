@@ -16,7 +16,7 @@ import type { RunOfTrace } from './trace-deletion.ts'
 const WORKSPACES = [newUuid(), newUuid()]
 const TRACES = 60
 
-it('deletes single traces of a workspace together, and counts the runs of each', async () => {
+it('deletes single traces of a workspace together with comments written meanwhile, and counts the runs of each', async () => {
   const database = openSqlite(':memory:')
   await migrate(database)
   const clock = settableClock()
@@ -32,6 +32,8 @@ it('deletes single traces of a workspace together, and counts the runs of each',
   }
   const logger = createLogger({ level: 'silent' })
   const deleted: { workspace_id: string; count: number }[] = []
+  /** The runs that have comments. */
+  const commented = new Set<string>()
   const traces = {
     runsOfTraces: async (workspace_id: string, trace_ids: readonly string[], limit: number) =>
       [...stored.values()]
@@ -40,7 +42,10 @@ it('deletes single traces of a workspace together, and counts the runs of each',
     attachmentsOf: async () => [],
     async deleteRuns(workspace_id: string, run_ids: readonly string[]) {
       deleted.push({ workspace_id, count: run_ids.length })
-      for (const run_id of run_ids) stored.delete(run_id)
+      for (const run_id of run_ids) {
+        commented.add(run_id)
+        stored.delete(run_id)
+      }
     },
     usedBlobs: async () => new Set<string>(),
     freeExpired: async () => undefined,
@@ -51,7 +56,11 @@ it('deletes single traces of a workspace together, and counts the runs of each',
     traces: traces as never,
     deletions,
     shares: { removeTraces: async () => 0, removeProject: async () => undefined },
-    comments: { removeRuns: async () => undefined },
+    comments: {
+      async removeRuns(_workspace, run_ids) {
+        for (const run_id of run_ids) commented.delete(run_id)
+      },
+    },
     blobs: { put: async () => undefined, read: async () => undefined, remove: async () => true },
     ingester: { settled: async () => undefined, settledSoon: async () => undefined },
     ready: opened.promise,
@@ -67,7 +76,7 @@ it('deletes single traces of a workspace together, and counts the runs of each',
   for (const { workspace_id, trace_id } of asked)
     jobs.push(await deleter.submit(workspace_id, { kind: 'trace', trace_id }))
   opened.resolve()
-  await eventually(async () => expect(stored.size).toBe(0))
+  await eventually(async () => expect([stored.size, commented.size]).toEqual([0, 0]))
   // Jobs of the same millisecond have no order.
   expect(new Map(deleted.map(({ workspace_id, count }) => [workspace_id, count]))).toEqual(
     new Map(WORKSPACES.map((workspace_id) => [workspace_id, 3 * TRACES])),

@@ -54,6 +54,11 @@ it('N8: a value of one run is no difference, and neither are small ones', () => 
   ])
 })
 
+it('N8: a thread is listed once, not also as the metadata that names it', () => {
+  const runs = [value('metadata_value', 't', [8, 5], 'thread_id'), value('thread', 't', [8, 5])]
+  expect(texts(compared(runs))).toEqual(['thread t: 0.8 / 0.05'])
+})
+
 it('N8: a key of the metadata that always has the same value is not listed beside it', () => {
   const env = [value('metadata_key', 'env', [8, 5]), value('metadata_value', 'prod', [8, 5], 'env')]
   expect(texts(compared(env))).toEqual(['env prod: 0.8 / 0.05'])

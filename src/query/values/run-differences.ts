@@ -14,7 +14,7 @@ export interface ValueDifference {
   /** Key of the metadata, with `metadata_value`. */
   key?: string
   value: string
-  /** Filter expression that selects the runs with the value. */
+  /** Filter expression that selects the runs with the value; for fields `…_below` these runs, not their roots. */
   filter: string
   /** 0 to 1. */
   selected_share: number
@@ -53,18 +53,23 @@ export function differencesOf({ values, ...counts }: ComparedRuns): Differences 
   return { ...counts, differences }
 }
 
-/** Whether all runs with a key of the metadata have the same value, so that the line of the value says it all. */
+/** Keys of the metadata that name the thread. */
+const THREAD_KEYS = new Set(['thread_id', 'session_id', 'conversation_id'])
+
+/**
+ * Whether another line says it all: that of the value, if all runs with a key of the metadata have the same one, or that
+ * of the thread, if a key names it.
+ */
 function isSaidByValue(
-  { field, value, selected, rest }: ComparedValue,
+  { field, key, value, selected, rest }: ComparedValue,
   values: readonly ComparedValue[],
 ): boolean {
-  return (
-    field === 'metadata_key' &&
-    values.some(
-      (one) =>
-        one.field === 'metadata_value' && one.key === value && one.selected === selected && one.rest === rest,
-    )
-  )
+  const isNamed = (one: ComparedValue): boolean => {
+    if (field === 'metadata_key') return one.field === 'metadata_value' && one.key === value
+    const isThread = field === 'metadata_value' && THREAD_KEYS.has(key)
+    return isThread && one.field === 'thread' && one.value === value
+  }
+  return values.some((one) => isNamed(one) && one.selected === selected && one.rest === rest)
 }
 
 type Named = Pick<ComparedValue, 'field' | 'key' | 'value'>
@@ -73,10 +78,12 @@ type Named = Pick<ComparedValue, 'field' | 'key' | 'value'>
 function termsOf({ field, key, value }: Named): Pick<ValueDifference, 'value' | 'filter'> {
   const text = JSON.stringify(value)
   if (field === 'latency' || field === 'tokens') return classTerms(field, Number(value))
-  if (field === 'tag') return { value, filter: `has(tags, ${text})` }
-  if (field === 'error') return { value, filter: `search(error, ${text})` }
+  if (field === 'model_below') return { value, filter: `and(eq(run_type, "llm"), eq(model, ${text}))` }
+  if (field === 'tool_below') return { value, filter: `and(eq(run_type, "tool"), eq(name, ${text}))` }
+  if (field === 'tag' || field === 'tag_below') return { value, filter: `has(tags, ${text})` }
+  if (field === 'error' || field === 'error_below') return { value, filter: `search(error, ${text})` }
   if (field === 'thread') return { value, filter: `eq(thread_id, ${text})` }
-  if (field === 'metadata_value')
+  if (field === 'metadata_value' || field === 'metadata_below')
     return { value, filter: `has(metadata, ${JSON.stringify(JSON.stringify({ [key]: value }))})` }
   return { value, filter: `eq(${field}, ${text})` }
 }

@@ -47,16 +47,13 @@ export async function withStops<T>(work: (stops: AsyncDisposableStack) => Promis
 
 /** Connects to the ClickHouse of CLICKHOUSE_URL or of the running server; otherwise starts the embedded one. */
 export async function connectTraces(
-  { clickhouseUrl, clickhouseCluster: cluster }: Config,
+  { clickhouseUrl, clickhouseLayout: layout }: Config,
   dataDir: string,
   { logger, stops, isRunning }: { logger: Logger; stops: AsyncDisposableStack; isRunning: boolean },
 ): Promise<ClickHouse> {
   const long = { maxExecutionSeconds: LONG_SECONDS }
   if (clickhouseUrl !== undefined)
-    return closing(
-      connectClickHouse({ ...serverPlace(clickhouseUrl), ...(cluster && { cluster }), ...long }),
-      stops,
-    )
+    return closing(connectClickHouse({ ...serverPlace(clickhouseUrl), layout, ...long }), stops)
   const address = isRunning ? await readAddress(dataDir) : undefined
   if (address !== undefined)
     return closing(connectClickHouse({ ...address, database: EMBEDDED_DATABASE, ...long }), stops)

@@ -1,4 +1,5 @@
 import { AppError } from '../../base/errors.ts'
+import { assertSameLayout, shardsOf } from './cluster/made-for.ts'
 import type { ClickHouse } from './connect.ts'
 
 /**
@@ -7,15 +8,15 @@ import type { ClickHouse } from './connect.ts'
  */
 const LEAST_VERSION = [26, 4] as const
 
+type Asked = Pick<ClickHouse, 'serverRows' | 'layout' | 'database'>
+
 /**
  * Rejects for ClickHouse servers that lack what Weir needs, or on which a read may miss rows of a confirmed insert.
- * @throws AppError config_invalid for an old version, for ClickHouse Cloud, for a cluster with several shards, and for a cluster that the
- * server does not have in its configuration; store_unavailable when the server does not answer
+ * @throws AppError config_invalid for an old version, and for a server or tables of another kind than CLICKHOUSE_KIND;
+ * store_unavailable when the server does not answer
  */
-export async function assertSupported({
-  serverRows,
-  cluster,
-}: Pick<ClickHouse, 'serverRows' | 'cluster'>): Promise<void> {
+export async function assertSupported(clickhouse: Asked): Promise<void> {
+  const { serverRows, layout } = clickhouse
   const [server] = await serverRows<{ version: string }>('SELECT version() AS version')
   if (server !== undefined && isOld(server.version))
     throw refused(
@@ -24,23 +25,33 @@ export async function assertSupported({
   const [mode] = await serverRows<{ value: string }>(
     "SELECT value FROM system.settings WHERE name = 'cloud_mode'",
   )
-  if (mode?.value === '1')
-    throw refused(
-      'CLICKHOUSE_URL leads to ClickHouse Cloud, on which Weir is not tested: its tables have other engines. Use a ClickHouse server, or a cluster of replicas with CLICKHOUSE_CLUSTER.',
-    )
-  if (cluster === undefined) return
-  const [found] = await serverRows<{ shards: string }>(
-    'SELECT uniqExact(shard_num) AS shards FROM system.clusters WHERE cluster = {cluster:String}',
-    { cluster },
-  )
-  const shards = Number(found?.shards ?? 0)
+  if (mode?.value === '1' && layout.kind !== 'cloud')
+    throw refused('CLICKHOUSE_URL leads to ClickHouse Cloud. Set CLICKHOUSE_KIND=cloud.')
+  if ('cluster' in layout) await assertCluster(clickhouse, layout)
+  await assertSameLayout(clickhouse)
+}
+
+async function assertCluster(
+  { serverRows }: Asked,
+  { kind, cluster }: { kind: 'replicas' | 'shards'; cluster: string },
+): Promise<void> {
+  const shards = await shardsOf({ serverRows }, cluster)
   if (shards === 0)
     throw refused(
       `CLICKHOUSE_CLUSTER is "${cluster}", and the server of CLICKHOUSE_URL knows no cluster of this name: system.clusters lists those it knows.`,
     )
-  if (shards > 1)
+  if (kind === 'replicas' && shards > 1)
     throw refused(
-      `The cluster "${cluster}" of CLICKHOUSE_CLUSTER has ${shards} shards. Weir needs one shard with any number of replicas, since each server must find all traces.`,
+      `The cluster "${cluster}" of CLICKHOUSE_CLUSTER has ${shards} shards, and CLICKHOUSE_KIND is "replicas". For an empty database, set CLICKHOUSE_KIND=shards.`,
+    )
+  if (kind === 'replicas') return
+  const copied = await serverRows(
+    'SELECT 1 FROM system.clusters WHERE cluster = {cluster:String} AND internal_replication = 0 LIMIT 1',
+    { cluster },
+  )
+  if (copied.length > 0)
+    throw refused(
+      `The cluster "${cluster}" of CLICKHOUSE_CLUSTER has a shard without <internal_replication>true</internal_replication>: each of its replicas would get every row twice.`,
     )
 }
 

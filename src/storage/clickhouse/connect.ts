@@ -12,7 +12,7 @@ import {
 import { AppError } from '../../base/errors.ts'
 import { retry } from '../../base/retry.ts'
 import { insertedTable, type InsertTurns } from './cluster/insert-turns.ts'
-import { CLUSTER_SETTINGS, onCluster } from './on-cluster.ts'
+import { type Layout, LAYOUT_SETTINGS, schemaStatements, SINGLE, statementOn } from './cluster/layout.ts'
 import { queryForm } from './query-form.ts'
 import { clickHouseCode, isReset, refusalError, toStoreError } from './store-error.ts'
 import { assertWholeNumber } from '../whole-number.ts'
@@ -28,11 +28,8 @@ export interface ClickHouseOptions {
    * connection, sending, executing, and reading the response.
    */
   readonly maxExecutionSeconds?: number
-  /**
-   * Name of the cluster of replicas to which the server belongs. Statements then use settings that keep the same rows
-   * on all replicas.
-   */
-  readonly cluster?: string
+  /** Default: a single server. */
+  readonly layout?: Layout
   /** Undefined where simultaneous inserts into a table are possible. */
   readonly turns?: InsertTurns | undefined
   /** Simultaneous requests; further ones wait. Default 16. */
@@ -68,8 +65,7 @@ export interface InsertBytes {
  */
 export interface ClickHouse {
   readonly database: string
-  /** As in ClickHouseOptions. */
-  readonly cluster: string | undefined
+  readonly layout: Layout
   /** True when the server answers. Never rejects. */
   ping(): Promise<boolean>
   /**
@@ -92,7 +88,7 @@ export interface ClickHouse {
   lines(sql: string): Promise<Readable>
   /** Resolves when ClickHouse has confirmed the rows; an empty body sends nothing. */
   insert(insert: InsertBytes): Promise<void>
-  /** Executes a statement without a result. */
+  /** Executes a statement without a result. With shards, a change of rows is made on each of them. */
   command(sql: string, options?: StatementOptions): Promise<void>
   /** Creates the database if it does not exist. */
   createDatabase(): Promise<void>
@@ -136,19 +132,22 @@ const COLUMN_NAME = /^[A-Za-z_]\w*$/
 export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
   const connection = openConnection(options, settingsOf(options))
   const { client } = connection
+  const { database, layout = SINGLE } = options
 
   return {
-    database: options.database,
-    cluster: options.cluster,
+    database,
+    layout,
     ping: async () => (await client.ping().catch(() => ({ success: false }))).success,
-    rows: <Row>(sql: string, asked: StatementOptions = {}) => readRows<Row>(connection, sql, asked),
+    rows: <Row>(sql: string, asked: StatementOptions = {}) =>
+      readRows<Row>(connection, statementOn(layout, sql), asked),
     serverRows: <Row>(sql: string, params?: SqlParams) =>
       outside(options, {}, (server) => readRows<Row>(server, sql, params && { params })),
-    rowBinary: (sql, asked = {}) => readWhole(connection, `${sql}\nFORMAT RowBinary`, asked),
+    rowBinary: (sql, asked = {}) =>
+      readWhole(connection, `${statementOn(layout, sql)}\nFORMAT RowBinary`, asked),
     async lines(sql) {
       try {
         const asked = { settings: { max_execution_time: 0 } }
-        return await sendRead(() => send(client, `${sql}\nFORMAT TabSeparated`, asked))
+        return await sendRead(() => send(client, `${statementOn(layout, sql)}\nFORMAT TabSeparated`, asked))
       } catch (error) {
         throw toStoreError(error)
       }
@@ -173,17 +172,19 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       assertWholeParams(sql, asked.params)
       try {
         const work = (): Promise<unknown> =>
-          wholeAnswer(connection, asked.signal, (signal) => send(client, sql, { ...asked, signal }))
+          wholeAnswer(connection, asked.signal, (signal) =>
+            send(client, statementOn(layout, sql), { ...asked, signal }),
+          )
         await inTurn(options.turns, sql, work)
       } catch (error) {
         throw toStoreError(error)
       }
     },
     async createDatabase() {
-      const sql = options.cluster ? onCluster(CREATE_DATABASE, options.cluster) : CREATE_DATABASE
-      const params = { name: options.database }
+      const params = { name: database }
       await outside(options, settingsOf(options), async (server) => {
-        await wholeAnswer(server, undefined, (signal) => send(server.client, sql, { params, signal }))
+        for (const sql of schemaStatements(CREATE_DATABASE, { layout, database }))
+          await wholeAnswer(server, undefined, (signal) => send(server.client, sql, { params, signal }))
       })
     },
     close: () => client.close(),
@@ -339,7 +340,7 @@ function settingsOf(options: ClickHouseOptions): ClickHouseSettings {
     max_execution_time: secondsOf(options),
     output_format_json_quote_64bit_integers: 0,
     ...PINNED_SETTINGS,
-    ...(options.cluster && CLUSTER_SETTINGS),
+    ...LAYOUT_SETTINGS[(options.layout ?? SINGLE).kind],
   }
 }
 

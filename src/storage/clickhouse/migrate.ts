@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
-import type { ClickHouse } from './connect.ts'
+import type { ClickHouse, StatementOptions } from './connect.ts'
 import { migrationChecksum, worksAfter } from '../migration-checksum.ts'
-import { onCluster } from './on-cluster.ts'
+import { schemaStatements } from './cluster/layout.ts'
 
 export interface MigrateOptions {
   /** Folder of files named `NNNN_name.sql`; default: the product's own, beside this file. */
@@ -47,7 +47,7 @@ const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/
 export async function migrate(clickhouse: ClickHouse, options: MigrateOptions): Promise<number[]> {
   const migrations = await readMigrations(options.dir ?? new URL('./migrations/', import.meta.url))
   await clickhouse.createDatabase()
-  await clickhouse.command(placed(CREATE_MIGRATIONS, clickhouse))
+  await changeSchema(clickhouse, CREATE_MIGRATIONS)
   const applied = await clickhouse.rows<AppliedMigration>(
     'SELECT version, name, checksum FROM schema_migrations FINAL ORDER BY version',
   )
@@ -126,7 +126,7 @@ async function apply(
   const applied: AppliedMigration[] = []
   try {
     for (const { version, name, checksum, statements } of migrations) {
-      for (const statement of statements) await clickhouse.command(placed(statement, clickhouse))
+      for (const statement of statements) await changeSchema(clickhouse, statement)
       applied.push({ version, name, checksum })
     }
   } finally {
@@ -146,9 +146,13 @@ async function record(clickhouse: ClickHouse, applied: readonly AppliedMigration
   })
 }
 
-/** A schema statement, converted for the cluster if the database has one. */
-function placed(statement: string, { cluster }: ClickHouse): string {
-  return cluster === undefined ? statement : onCluster(statement, cluster)
+/** Executes a schema statement, on all servers of a cluster. */
+export async function changeSchema(
+  clickhouse: ClickHouse,
+  statement: string,
+  options: StatementOptions = {},
+): Promise<void> {
+  for (const one of schemaStatements(statement, clickhouse)) await clickhouse.command(one, options)
 }
 
 function refused(message: string): AppError {

@@ -6,6 +6,8 @@ import { type ClickHouse, connectClickHouse } from './connect.ts'
 import { superviseEmbeddedClickHouse } from './embedded/supervise.ts'
 import type { AsLeader } from '../sql/driver/postgres/migration-leader.ts'
 import type { InsertTurns } from './cluster/insert-turns.ts'
+import type { Layout } from './cluster/layout.ts'
+import { noteShards } from './cluster/made-for.ts'
 import { applyColdStorage, type ColdStorage, coldVolume } from './fragments/cold-storage.ts'
 import { migrate } from './migrate.ts'
 
@@ -34,8 +36,8 @@ const LOG_EVERY = 30
  */
 export async function openClickHouse(options: {
   url: string | undefined
-  /** The cluster of replicas to which the server at `url` belongs. */
-  cluster?: string | undefined
+  /** What the ClickHouse at `url` consists of; default: a single server. */
+  layout?: Layout
   cold?: ColdStorage | undefined
   turns?: InsertTurns | undefined
   /** Undefined if no other server migrates the store. */
@@ -58,18 +60,19 @@ export function serverPlace(text: string): { url: string; database: string } {
 
 interface ServerOptions {
   url: string
-  cluster?: string | undefined
+  layout?: Layout
   cold?: ColdStorage | undefined
   turns?: InsertTurns | undefined
   asLeader?: AsLeader | undefined
   logger: Logger
 }
 
-function openServer({ url, cluster, cold, turns, logger, asLeader }: ServerOptions): OpenedClickHouse {
-  const connection = connectClickHouse({ ...serverPlace(url), ...(cluster && { cluster }), turns })
+function openServer({ url, layout, cold, turns, logger, asLeader }: ServerOptions): OpenedClickHouse {
+  const connection = connectClickHouse({ ...serverPlace(url), ...(layout && { layout }), turns })
   const stopping = new AbortController()
   const migrateServer = async (): Promise<void> => {
     await migrate(connection, { logger, shared: true })
+    await noteShards(connection)
     if (cold !== undefined) await applyColdStorage(connection, cold)
   }
   const migrations = (): Promise<unknown> =>

@@ -79,7 +79,8 @@ describe('a connection', () => {
 
 it('assertSupported takes the embedded engine, and refuses a cluster that it does not know', async () => {
   await assertSupported(db)
-  await expect(assertSupported({ ...db, cluster: 'nowhere' })).rejects.toMatchObject({
+  const layout = { kind: 'replicas', cluster: 'nowhere' } as const
+  await expect(assertSupported({ ...db, layout })).rejects.toMatchObject({
     code: 'config_invalid',
   })
 })

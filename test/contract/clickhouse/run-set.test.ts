@@ -16,6 +16,7 @@ import {
 } from '../../support/stores/clickhouse/trace-store.ts'
 
 const RUNS = 700
+const REPLICAS = { kind: 'replicas', cluster: 'c' } as const
 const TABLES = [
   'runs',
   'run_places',
@@ -68,7 +69,7 @@ async function left(workspace_id: string): Promise<Record<string, number>> {
 
 const ENGINES: readonly [name: string, engine: (clickhouse: ClickHouse) => ClickHouse][] = [
   ['a single server, where many ids are stored first', (clickhouse) => clickhouse],
-  ['a cluster, where each statement names them', (clickhouse) => ({ ...clickhouse, cluster: 'c' })],
+  ['a cluster, where each statement names them', (clickhouse) => ({ ...clickhouse, layout: REPLICAS })],
 ]
 
 describe.each(firstInShort(ENGINES))('a deletion of many TraceRuns on %s', (_name, engine) => {
@@ -98,6 +99,6 @@ describe.each(firstInShort(ENGINES))('a deletion of many TraceRuns on %s', (_nam
 
 it('one deletion has at most as many as a record of a cluster can name, and more elsewhere', () => {
   const { clickhouse } = db
-  expect(createTraceDeletion({ ...clickhouse, cluster: 'c' }, STORED_COLUMNS.runs).page).toBe(4_000)
+  expect(createTraceDeletion({ ...clickhouse, layout: REPLICAS }, STORED_COLUMNS.runs).page).toBe(4_000)
   expect(createTraceDeletion(clickhouse, STORED_COLUMNS.runs).page).toBe(50_000)
 })

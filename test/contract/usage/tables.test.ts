@@ -88,11 +88,11 @@ async function age(hours = 1): Promise<void> {
     ['usage_marks', 'marked_at'],
     ['usage_rollups', 'as_of'],
   ]) {
-    await usage.db.command(`CREATE TABLE aged AS ${table}`)
     await usage.db.command(
-      `INSERT INTO aged SELECT * REPLACE(${time} - ${hours * 3600} AS ${time}) FROM ${table} FINAL`,
+      `CREATE TABLE aged ENGINE = Memory
+       AS SELECT * REPLACE(${time} - ${hours * 3600} AS ${time}) FROM ${table} FINAL`,
     )
-    await usage.db.command(`TRUNCATE TABLE ${table}`)
+    await usage.db.command(`DELETE FROM ${table} WHERE 1`)
     await usage.db.command(`INSERT INTO ${table} SELECT * FROM aged`)
     await usage.db.command('DROP TABLE aged SYNC')
   }

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
 import { startTestClickHouse, temporaryDir } from '../stores/clickhouse/embedded-clickhouse.ts'
 import { makeModelTables } from '../stores/clickhouse/clickhouse-database.ts'
+import { startTwoShards } from '../stores/clickhouse/two-shards/start-two-shards.ts'
+import { TWO_SHARDS } from '../stores/clickhouse/two-shards/two-shards.ts'
 import { startPostgres } from '../stores/sql/postgres.ts'
 import { makeFirstClickHouse } from '../stores/clickhouse/first-clickhouse.ts'
 import type { Shared } from './shared.ts'
@@ -40,6 +42,18 @@ async function startClickHouse() {
   }
 }
 
+async function startShards() {
+  const folder = await temporaryDir()
+  const engine = await startTwoShards(folder.dir)
+  return {
+    engine,
+    async stop() {
+      await engine.stop()
+      await folder.remove()
+    },
+  }
+}
+
 /** Global setup of vitest: starts each shared server when the first test file asks for it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = onDemand(startPostgres, (cluster) => cluster.stop())
@@ -52,12 +66,23 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     async () => makeModelTables(await clickhouseAddress()),
     async () => undefined,
   )
+  const shards = onDemand(startShards, (one) => one.stop())
+  const shardsAddress = async (): Promise<Shared['/two-shards']> => {
+    const { url, username, password } = (await shards.get()).engine
+    return { url, username, password }
+  }
+  const shardedTables = onDemand(
+    async () => makeModelTables(await shardsAddress(), TWO_SHARDS),
+    async () => undefined,
+  )
   const firstClickHouse = onDemand(makeFirstClickHouse, (one) => one.stop())
   const weirs = startWeirPool()
   const answers: { [Path in keyof Shared]: (argument: string) => Promise<Shared[Path]> } = {
     '/postgres': async () => ({ url: await (await postgres.get()).createDatabase() }),
     '/clickhouse': clickhouseAddress,
     '/clickhouse/tables': () => tables.get(),
+    '/two-shards': shardsAddress,
+    '/two-shards/tables': () => shardedTables.get(),
     '/first-clickhouse': async () => ({ dir: (await firstClickHouse.get()).dir }),
     '/weir': () => weirs.lend('new organization', sharedGraphs()),
     '/weir/deployment': (folder) => weirs.lend('deployment', folder || sharedGraphs()),
@@ -75,6 +100,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide('sharedServers', `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   return async () => {
     server.close()
-    await Promise.all([postgres.stop(), clickhouse.stop(), firstClickHouse.stop(), weirs.stop()])
+    await Promise.all([
+      postgres.stop(),
+      clickhouse.stop(),
+      shards.stop(),
+      firstClickHouse.stop(),
+      weirs.stop(),
+    ])
   }
 }

@@ -18,6 +18,9 @@ export interface Shared {
   '/clickhouse': { url: string; username: string; password: string }
   /** Statements that create Weir's tables in an empty database of that engine. */
   '/clickhouse/tables': string[]
+  /** The same for an engine with two shards. */
+  '/two-shards': { url: string; username: string; password: string }
+  '/two-shards/tables': string[]
   /** A data folder with the empty tables of an embedded ClickHouse. */
   '/first-clickhouse': { dir: string }
   /** A server for exclusive use until it is given back, with an empty organization. */

@@ -18,10 +18,16 @@ interface Figures {
   /** NaN while unknown. */
   tokens: number
   cost: string | undefined
+  /** Calls without a price. */
+  unpriced: number
 }
 
 /** Figures of a run; tokens and cost without those of the runs below it. */
-function figuresOf({ outline, tree }: Subtree, position: number | undefined): Figures | undefined {
+function figuresOf(
+  { outline, tree }: Subtree,
+  unpriced: Int32Array,
+  position: number | undefined,
+): Figures | undefined {
   if (position === undefined) return undefined
   const place = tree.order[position] ?? 0
   const duration = outline.durations[place] ?? Number.NaN
@@ -32,7 +38,13 @@ function figuresOf({ outline, tree }: Subtree, position: number | undefined): Fi
     duration: Number.isNaN(duration) ? undefined : duration,
     tokens: outline.tokens[place] ?? Number.NaN,
     cost: outline.costs[place],
+    unpriced: unpriced[place] ?? 0,
   }
+}
+
+function leastCost(of: Figures | undefined): string {
+  if (of?.cost === undefined) return of !== undefined && of.unpriced > 0 ? 'no price' : UNKNOWN
+  return `${of.unpriced > 0 ? '≥ ' : ''}${shortMoney(of.cost)}`
 }
 
 function signed(text: string, isMore: boolean): string {
@@ -53,6 +65,8 @@ function tokenDelta(a: Figures, b: Figures): string {
 }
 
 function costDelta(a: Figures, b: Figures): string {
+  // The difference of amounts that leave out calls may have either sign.
+  if (a.unpriced > 0 || b.unpriced > 0) return 'no price'
   if (a.cost === undefined && b.cost === undefined) return ''
   const delta = a.cost === undefined || b.cost === undefined ? undefined : subtractDecimals(b.cost, a.cost)
   if (delta === undefined) return UNKNOWN
@@ -63,7 +77,7 @@ function costDelta(a: Figures, b: Figures): string {
 function Deltas({ a, b }: { a: Figures | undefined; b: Figures | undefined }) {
   const texts =
     a === undefined || b === undefined
-      ? [durationText((a ?? b)?.duration), countText((a ?? b)?.tokens), shortMoney((a ?? b)?.cost)]
+      ? [durationText((a ?? b)?.duration), countText((a ?? b)?.tokens), leastCost(a ?? b)]
       : [durationDelta(a, b), tokenDelta(a, b), costDelta(a, b)]
   return texts.map((text, place) => (
     <span key={place} role="gridcell" className={css['number']} data-sign={text[0]}>
@@ -109,12 +123,15 @@ const HEADS = [
 export function AlignedTable({
   a,
   b,
+  unpriced,
   rows,
   selected,
   select,
 }: {
   a: Subtree
   b: Subtree
+  /** For each place of either trace, the calls without a price. */
+  unpriced: Readonly<Record<'a' | 'b', Int32Array>>
   rows: readonly AlignedRow[]
   /** Index of the row whose runs are compared. */
   selected: number
@@ -146,7 +163,7 @@ export function AlignedTable({
         {virtual.getVirtualItems().map(({ index, start }) => {
           const row = rows[index]
           if (row === undefined) return null
-          const [left, right] = [figuresOf(a, row.a), figuresOf(b, row.b)]
+          const [left, right] = [figuresOf(a, unpriced.a, row.a), figuresOf(b, unpriced.b, row.b)]
           return (
             <div
               key={index}

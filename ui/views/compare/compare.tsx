@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
+import { unpricedRuns } from '../../data/trace/unpriced.ts'
 import { alignTrees, type Subtree } from '../../data/compare/align.ts'
 import { type ReadRun, wholeRunOptions } from '../../data/runs.ts'
 import { useStillOutline } from '../../data/traces.ts'
@@ -7,6 +8,9 @@ import { buildTree } from '../../data/tree.ts'
 import { Button } from '../../parts/controls.tsx'
 import { useKeys } from '../../parts/keyboard/keys.ts'
 import { Empty, Failure, Loaded, PanelBoundary, Skeleton } from '../../parts/states.tsx'
+import { durationText } from '../../parts/format/numbers.ts'
+import { microsBetween } from '../../parts/format/times.ts'
+import { Time } from '../../parts/time.tsx'
 import { PageHead } from '../../parts/page/page-head.tsx'
 import { setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam } from '../../router/params.ts'
@@ -34,7 +38,11 @@ function idIn({ outline, tree }: Subtree, position: number | undefined): string 
   return position === undefined ? '' : (outline.ids[tree.order[position] ?? -1] ?? '')
 }
 
-function SelectedPair({ a, b }: { a: string; b: string }) {
+function countAt(counts: Int32Array, { tree }: Subtree, position: number | undefined): number {
+  return position === undefined ? 0 : (counts[tree.order[position] ?? -1] ?? 0)
+}
+
+function SelectedPair({ a, b, unpriced }: { a: string; b: string; unpriced: { a: number; b: number } }) {
   const [left, right] = [useQuery(wholeRunOptions(a)), useQuery(wholeRunOptions(b))]
   if (a === '' || b === '')
     return (
@@ -44,7 +52,7 @@ function SelectedPair({ a, b }: { a: string; b: string }) {
     )
   return (
     <Loaded from={left}>
-      {(one) => <Loaded from={right}>{(two) => <RunDiff a={one} b={two} />}</Loaded>}
+      {(one) => <Loaded from={right}>{(two) => <RunDiff a={one} b={two} unpriced={unpriced} />}</Loaded>}
     </Loaded>
   )
 }
@@ -56,19 +64,38 @@ function Both({ left, right }: { left: ReadRun; right: ReadRun }) {
   const select = (index: number): void => setParam(ROW, String(index))
   const step = (by: number): void => select(Math.max(0, Math.min(selected + by, rows.length - 1)))
   useKeys({ j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1) })
+  const unpriced = useMemo(
+    () => ({ a: a && unpricedRuns(a.outline, a.tree), b: b && unpricedRuns(b.outline, b.tree) }),
+    [a, b],
+  )
   const fault = error ?? other
   if (fault !== null) return <Failure error={fault} />
-  if (a === undefined || b === undefined) return <Skeleton />
+  if (a === undefined || b === undefined || unpriced.a === undefined || unpriced.b === undefined)
+    return <Skeleton />
   const row = rows[selected]
   return (
     <div className={css['body']}>
-      <AlignedTable a={a} b={b} rows={rows} selected={selected} select={select} />
+      <AlignedTable {...{ a, b, rows, selected, select }} unpriced={{ a: unpriced.a, b: unpriced.b }} />
       <section className={css['right']} tabIndex={0} aria-label="The compared runs" data-scrolls="true">
         <PanelBoundary key={selected}>
-          <SelectedPair a={idIn(a, row?.a)} b={idIn(b, row?.b)} />
+          <SelectedPair
+            a={idIn(a, row?.a)}
+            b={idIn(b, row?.b)}
+            unpriced={{ a: countAt(unpriced.a, a, row?.a), b: countAt(unpriced.b, b, row?.b) }}
+          />
         </PanelBoundary>
       </section>
     </div>
+  )
+}
+
+/** When a run started and how long it took: traces of the same name are told apart by it. */
+function WhenRun({ letter, run }: { letter: string; run: ReadRun }) {
+  return (
+    <span>
+      {letter} <Time time={run.start_time} />, took{' '}
+      {durationText(microsBetween(run.start_time, run.end_time))}
+    </span>
   )
 }
 
@@ -96,6 +123,9 @@ export function Compare() {
                     <h1>
                       {one.name} <span className={css['note']}>and</span> {two.name}
                     </h1>
+                    <p className={css['note']}>
+                      <WhenRun letter="A" run={one} /> · <WhenRun letter="B" run={two} />
+                    </p>
                     <Button onClick={() => setParams({ a: b, b: a, row: undefined })}>Swap</Button>
                   </PageHead>
                   <Both key={`${a} ${b}`} left={one} right={two} />

@@ -5,42 +5,55 @@ import { columnDuration, countText, shortCount } from '../../parts/format/number
 import { previewText } from '../../parts/format/preview-text.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
-import { Money } from '../../parts/money.tsx'
+import { MoneyCell } from '../../parts/money.tsx'
 import { Empty, Failure, Skeleton, StillReading } from '../../parts/states.tsx'
+import { Table, type TableColumn } from '../../parts/table/table.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Link } from '../../router/link.tsx'
 import css from './threads.module.css'
 
-const COLUMNS: readonly (readonly [string, string, boolean?])[] = [
-  ['Thread', 'Id of the thread: thread_id, session_id or conversation_id of the metadata'],
-  ['First input', 'The beginning of what went into the first turn'],
-  ['Last output', 'The beginning of what came out of the last turn, or the last error'],
-  ['Turns', 'Traces of the thread', true],
-  ['Last turn', 'When the last turn started', true],
-  ['p50', 'Median of the time that a turn took', true],
-  ['Tokens', 'Prompt and completion tokens of all turns', true],
-  ['Cost', 'Dollars, as far as the prices are known', true],
+const number = (name: string, title: string): TableColumn => ({ name, title, isNumber: true })
+const COLUMNS: readonly TableColumn[] = [
+  { name: 'Thread', title: 'Id of the thread: thread_id, session_id or conversation_id of the metadata' },
+  { name: 'First input', title: 'The beginning of what went into the first turn' },
+  { name: 'Last output', title: 'The beginning of what came out of the last turn, or the last error' },
+  number('Turns', 'Traces of the thread'),
+  number('Last turn', 'When the last turn started'),
+  number('p50', 'Median of the time that a turn took'),
+  number('Tokens', 'Prompt and completion tokens of all turns'),
+  number('Cost', 'Dollars; ≥ where calls without a price are left out'),
 ]
 
 const micros = (seconds: number | null): number | undefined =>
   seconds === null ? undefined : Math.round(seconds * 1e6)
 
+/** A text in its own direction; all of it is shown on hover. */
+function Words({ text, isError = false }: { text: string; isError?: boolean }) {
+  return (
+    <span dir="auto" title={text || undefined} className={isError ? css['failed'] : undefined}>
+      {text}
+    </span>
+  )
+}
+
 function Row({ thread, project }: { thread: ListedThread; project: string }) {
   const { thread_id, num_errored_turns: failed } = thread
   return (
     <tr>
-      <td className={css['name']}>
+      <td className="name">
         <Link to={`/threads/${encodeURIComponent(thread_id)}?project=${project}`}>{thread_id}</Link>
       </td>
-      <td className={css['text']}>{previewText(thread.first_inputs)}</td>
+      <td className={css['text']}>
+        <Words text={previewText(thread.first_inputs)} />
+      </td>
       <td className={css['text']}>
         {thread.last_outputs === '' && thread.last_error !== undefined ? (
-          <span className={css['failed']}>{thread.last_error}</span>
+          <Words text={thread.last_error} isError />
         ) : (
-          previewText(thread.last_outputs)
+          <Words text={previewText(thread.last_outputs)} />
         )}
       </td>
-      <td className={css['number']}>
+      <td className="number">
         {failed > 0 && (
           <span className={css['failed']} title={`${failed} failed`}>
             <Icon name="error" label={`${failed} failed`} /> {failed} of{' '}
@@ -48,15 +61,18 @@ function Row({ thread, project }: { thread: ListedThread; project: string }) {
         )}
         {countText(thread.count)}
       </td>
-      <td className={css['number']}>
+      <td className="number">
         <Time time={thread.max_start_time} />
       </td>
-      <td className={css['number']}>{columnDuration(micros(thread.latency_p50))}</td>
-      <td className={css['number']} title={countText(thread.total_tokens)}>
+      <td className="number">{columnDuration(micros(thread.latency_p50))}</td>
+      <td className="number" title={countText(thread.total_tokens)}>
         {shortCount(thread.total_tokens)}
       </td>
-      <td className={css['number']}>
-        <Money value={thread.total_cost === null ? null : String(thread.total_cost)} />
+      <td className="number">
+        <MoneyCell
+          value={thread.total_cost === null ? null : String(thread.total_cost)}
+          unpriced={thread.unpriced_runs}
+        />
       </td>
     </tr>
   )
@@ -85,24 +101,13 @@ export function ThreadTable({ query }: { query: ThreadQuery }) {
       </Empty>
     )
   return (
-    <div ref={frame} className={css['scroll']} tabIndex={0} role="region" aria-label="Threads">
+    <div ref={frame} className={css['view']} aria-busy={isPlaceholderData}>
       {isPlaceholderData && <StillReading />}
-      <table className={css['table']} aria-busy={isPlaceholderData}>
-        <thead>
-          <tr>
-            {COLUMNS.map(([name, title, isNumber = false]) => (
-              <th key={name} scope="col" title={title} className={isNumber ? css['number'] : undefined}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {threads.map((thread) => (
-            <Row key={thread.thread_id} thread={thread} project={query.project} />
-          ))}
-        </tbody>
-      </table>
+      <Table label="Threads" columns={COLUMNS} className={css['threads']}>
+        {threads.map((thread) => (
+          <Row key={thread.thread_id} thread={thread} project={query.project} />
+        ))}
+      </Table>
       {hasNextPage && !isPlaceholderData && (
         <p className={css['more']}>
           <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>

@@ -1,18 +1,19 @@
 import { useQueries } from '@tanstack/react-query'
-import { useMemo, useRef } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import type { Message } from '../../api/messages.ts'
 import { conversationsOf } from '../../data/messages/conversation.ts'
+import { toolNamesOf, turnParts } from '../../data/messages/turn-parts.ts'
 import { useIsHosted } from '../../data/deployments/deployments.ts'
 import { useProject } from '../../data/projects/projects.ts'
-import { type Turn, turnOptions, useThreadStats, useTurns } from '../../data/threads.ts'
+import { type Turn, turnOptions, useThreadStats, useTurnFeedback, useTurns } from '../../data/threads.ts'
 import { Messages } from '../../parts/chat/messages.tsx'
-import { toolResults } from '../../parts/chat/tool-results.ts'
-import { Button } from '../../parts/controls.tsx'
+import { type ToolResults, toolResults } from '../../parts/chat/tool-results.ts'
+import { Button, Chip } from '../../parts/controls.tsx'
 import { countText, durationText } from '../../parts/format/numbers.ts'
 import { StatusIcon } from '../../parts/icon.tsx'
 import { PlainText } from '../../parts/markdown/markdown.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
-import { Money } from '../../parts/money.tsx'
+import { Money, MoneyCell } from '../../parts/money.tsx'
 import { Place } from '../../parts/page/page-head.tsx'
 import { readPreference } from '../../parts/preferences.ts'
 import { Empty, Failure, PanelBoundary, Skeleton } from '../../parts/states.tsx'
@@ -57,7 +58,7 @@ function Head({ project, thread }: { project: string; thread: string }) {
             <span>
               cost{' '}
               <b>
-                <Money value={dollars(data.total_cost)} />
+                <Money value={dollars(data.total_cost)} unpriced={data.unpriced_runs} />
               </b>
             </span>
             {typeof data.first_start_time === 'string' && (
@@ -78,7 +79,7 @@ function Head({ project, thread }: { project: string; thread: string }) {
   )
 }
 
-function TurnHead({ turn }: { turn: Turn }) {
+function TurnHead({ turn, feedback }: { turn: Turn; feedback: readonly (readonly [string, string])[] }) {
   const hasFailed = (turn.error_preview ?? '') !== ''
   const status = hasFailed ? 'error' : turn.end_time === null ? 'pending' : 'success'
   return (
@@ -91,9 +92,46 @@ function TurnHead({ turn }: { turn: Turn }) {
         {turn.start_time !== undefined && <Time time={turn.start_time} />}
         <span>{durationText(micros(turn.latency))}</span>
         <span>{countText(turn.total_tokens)} tokens</span>
-        <Money value={dollars(turn.total_cost)} />
+        <MoneyCell value={dollars(turn.total_cost)} unpriced={turn.unpriced_runs} />
+        {feedback.map(([key, text]) => (
+          <Chip key={key} title="Feedback on the turn">
+            {key} {text}
+          </Chip>
+        ))}
       </span>
     </h2>
+  )
+}
+
+/** Question and answer of a turn; the calls of tools between them are folded. */
+function TurnMessages({
+  messages,
+  ...drawing
+}: {
+  messages: readonly Message[]
+  isMarkdown: boolean
+  results: ToolResults
+}) {
+  const [isOpen, setOpen] = useState(false)
+  const { asked, between, answer } = turnParts(messages)
+  return (
+    <>
+      {asked.length > 0 && <Messages messages={asked} {...drawing} />}
+      {between.length > 0 && (
+        <div>
+          <Button
+            look="plain"
+            icon={isOpen ? 'fold' : 'open'}
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
+            {toolNamesOf(between) || `${countText(between.length)} messages between`}
+          </Button>
+        </div>
+      )}
+      {isOpen && <Messages messages={between} {...drawing} />}
+      {answer.length > 0 && <Messages messages={answer} {...drawing} />}
+    </>
   )
 }
 
@@ -128,6 +166,7 @@ function useNewMessages(turns: readonly Turn[]) {
 
 function Turns({ turns }: { turns: readonly Turn[] }) {
   const { messages, loading, failed } = useNewMessages(turns)
+  const feedback = useTurnFeedback(turns)
   const results = toolResults([...messages.values()].flat())
   const isMarkdown = readPreference('text') === 'markdown'
   return (
@@ -138,10 +177,10 @@ function Turns({ turns }: { turns: readonly Turn[] }) {
           const own = messages.get(turn.trace_id)
           return (
             <li key={turn.trace_id} data-row="">
-              <TurnHead turn={turn} />
+              <TurnHead turn={turn} feedback={feedback.get(turn.trace_id) ?? []} />
               <PanelBoundary>
                 {loading.has(turn.trace_id) && <Skeleton />}
-                {own !== undefined && <Messages messages={own} isMarkdown={isMarkdown} results={results} />}
+                {own !== undefined && <TurnMessages messages={own} {...{ isMarkdown, results }} />}
                 {own === undefined && !loading.has(turn.trace_id) && <Previews turn={turn} />}
               </PanelBoundary>
               {(turn.error_preview ?? '') !== '' && <pre className={css['error']}>{turn.error_preview}</pre>}

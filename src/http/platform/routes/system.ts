@@ -18,7 +18,11 @@ const PAGE = 'app/'
  * The response of GET /info: the fields that SDKs read, and Weir's own limits. `version` is the LangSmith version whose
  * behaviour clients may expect: below 0.18 the newest clients warn when they use projects.
  */
-export function infoAnswer({ version, limits }: Pick<AppDeps, 'version' | 'limits'>): SchemaTypes['info'] {
+export function infoAnswer({
+  version,
+  limits,
+  clickHouseKind,
+}: Pick<AppDeps, 'version' | 'limits' | 'clickHouseKind'>): SchemaTypes['info'] {
   const { max_body_bytes, max_parts, max_part_bytes, max_inflight_bytes } = limits
   const { body_window_ms, min_body_bytes_per_second } = limits
   return {
@@ -40,6 +44,7 @@ export function infoAnswer({ version, limits }: Pick<AppDeps, 'version' | 'limit
     },
     weir: {
       version,
+      ...(clickHouseKind && { clickhouse_kind: clickHouseKind }),
       limits: {
         max_body_bytes,
         max_parts,
@@ -59,6 +64,7 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
     route({
       method: 'GET',
       path: '/ok',
+      needs: 'open',
       summary: 'Health of the server; with check_db=1 also of its stores and its disk',
       tag: TAG,
       query: {
@@ -74,6 +80,7 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
     route({
       method: 'GET',
       path: '/ready',
+      needs: 'open',
       summary: 'Whether a balancer should send requests here: for readiness probes',
       tag: TAG,
       query: {
@@ -89,6 +96,7 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
     route({
       method: 'GET',
       path: '/info',
+      needs: 'open',
       summary: 'Flags and limits, which clients read before they send',
       description: 'Static: does not depend on the stores.',
       tag: TAG,
@@ -98,6 +106,7 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
     route({
       method: 'GET',
       path: '/info/health',
+      needs: 'any key',
       summary: 'Free part of the disk, in the shape of LangSmith',
       tag: TAG,
       reply: 'info-health',
@@ -109,6 +118,7 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
     route({
       method: 'GET',
       path: '/metrics',
+      needs: 'organization:read',
       summary: 'Metrics of this process as Prometheus text',
       tag: TAG,
       reply: 'bytes',
@@ -123,6 +133,7 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
 const rootRoute = route({
   method: 'GET',
   path: '/',
+  needs: 'open',
   summary: 'Leads browsers to the web interface, others to the documentation',
   tag: TAG,
   reply: 'bytes',

@@ -1,6 +1,7 @@
 import { AppError } from '../../../base/errors.ts'
 import { pause } from '../../../base/pause.ts'
 import { fitting } from '../../../base/portions.ts'
+import { isOfTable, systemRows } from '../cluster/layout.ts'
 import type { ClickHouse } from '../connect.ts'
 
 /**
@@ -33,10 +34,9 @@ export async function freeDeletedRows(
   signal: AbortSignal,
 ): Promise<void> {
   const stored = await clickhouse.rows<Partition>(
-    `SELECT partition_id, sum(rows) AS stored, sum(bytes_on_disk) AS bytes FROM system.parts
-     WHERE database = currentDatabase() AND table = {table:String} AND active
+    `SELECT partition_id, sum(rows) AS stored, sum(bytes_on_disk) AS bytes
+     FROM ${systemRows('parts', table, clickhouse)} AND active
      GROUP BY partition_id HAVING max(has_lightweight_delete) = 1`,
-    { params: { table } },
   )
   if (stored.length === 0) return
   const kept = await clickhouse.rows<{ partition_id: string; rows: number }>(
@@ -68,17 +68,18 @@ export async function mutated(
   text: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const which = `database = currentDatabase() AND table = {table:String} AND position(command, {text:String}) > 0`
-  const params = { table, text }
+  const named = 'position(command, {text:String}) > 0'
+  const params = { text }
   for (let look = FIRST_LOOK_MS; !signal.aborted; look = Math.min(2 * look, LOOK_MS)) {
     const running = await clickhouse.rows<{ reason: string }>(
-      `SELECT latest_fail_reason AS reason FROM system.mutations WHERE ${which} AND NOT is_done`,
+      `SELECT latest_fail_reason AS reason FROM ${systemRows('mutations', table, clickhouse)}
+         AND ${named} AND NOT is_done`,
       { params },
     )
     if (running.length === 0) return
     const failed = running.find(({ reason }) => reason !== '')
     if (failed !== undefined) {
-      await clickhouse.command(`KILL MUTATION WHERE ${which}`, { params })
+      await clickhouse.command(`KILL MUTATION WHERE ${isOfTable(table, clickhouse)} AND ${named}`, { params })
       const message = `The space of deleted rows of ${table} is not free yet: ${failed.reason}`
       throw new AppError('store_unavailable', { message })
     }

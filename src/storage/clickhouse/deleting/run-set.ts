@@ -1,4 +1,5 @@
 import { newUuid } from '../../../base/ids.ts'
+import { isOneServer } from '../cluster/layout.ts'
 import type { ClickHouse } from '../connect.ts'
 
 /** TraceRuns of one workspace, as the statements of a deletion select them. */
@@ -15,11 +16,11 @@ export interface RunSet {
  * for an id in each statement.
  */
 const STAGED_FROM = 500
-/** Maximum number of TraceRuns of a set: with a cluster, a mutation with its ids is one record of at most 1 MB in Keeper. */
+/** Maximum number of TraceRuns of a set: with several servers, a mutation with its ids is one record of at most 1 MB in Keeper. */
 const MOST = { staged: 50_000, named: 4_000 } as const
 
-export function mostRuns({ cluster }: Pick<ClickHouse, 'cluster'>): number {
-  return cluster === undefined ? MOST.staged : MOST.named
+export function mostRuns({ layout }: Pick<ClickHouse, 'layout'>): number {
+  return isOneServer(layout) ? MOST.staged : MOST.named
 }
 
 /** A set whose ids are in each statement. */
@@ -29,15 +30,14 @@ export function namedRuns(workspace_id: string, run_ids: readonly string[]): Run
 
 /**
  * A set for several statements. Many ids are stored first. A replica that is behind could find only some of them there,
- * so with a cluster they are in each statement.
+ * so with several servers they are in each statement.
  */
 export async function runSet(
   clickhouse: ClickHouse,
   workspace_id: string,
   run_ids: readonly string[],
 ): Promise<RunSet> {
-  if (run_ids.length < STAGED_FROM || clickhouse.cluster !== undefined)
-    return namedRuns(workspace_id, run_ids)
+  if (run_ids.length < STAGED_FROM || !isOneServer(clickhouse.layout)) return namedRuns(workspace_id, run_ids)
   const deletion = newUuid()
   await clickhouse.insert({
     table: 'deleting_runs',

@@ -1,6 +1,7 @@
 import { AppError, toAppError } from '../../../base/errors.ts'
 import type { ClickHouse } from '../connect.ts'
-import { onCluster } from '../on-cluster.ts'
+import { systemRows } from '../cluster/layout.ts'
+import { changeSchema } from '../migrate.ts'
 
 /** Where fragments move to, and how many days after their receipt. */
 export interface ColdStorage {
@@ -32,14 +33,10 @@ export async function applyColdStorage(clickhouse: ClickHouse, cold: ColdStorage
   const volume = await coldVolume(clickhouse, cold)
   const ttl = `toDateTime(received_at) + toIntervalDay(${cold.days}) TO VOLUME '${volume.replaceAll("'", "\\'")}'`
   const [table] = await clickhouse.rows<{ storage_policy: string; definition: string }>(
-    `SELECT storage_policy, create_table_query AS definition FROM system.tables
-     WHERE database = currentDatabase() AND name = 'fragments'`,
+    `SELECT storage_policy, create_table_query AS definition FROM ${systemRows('tables', 'fragments', clickhouse)}`,
   )
   const change = async (sql: string): Promise<void> => {
-    const statement = `ALTER TABLE fragments ${sql}`
-    const { cluster } = clickhouse
-    const placed = cluster === undefined ? statement : onCluster(statement, cluster)
-    await clickhouse.command(placed, { settings: { mutations_sync: 0 } })
+    await changeSchema(clickhouse, `ALTER TABLE fragments ${sql}`, { settings: { mutations_sync: 0 } })
   }
   try {
     if (table?.storage_policy !== cold.policy)

@@ -1,3 +1,4 @@
+import { isOneServer } from '../cluster/layout.ts'
 import type { ClickHouse } from '../connect.ts'
 import type { RunSet } from '../deleting/run-set.ts'
 import { hideFragments } from './hidden-fragments.ts'
@@ -34,10 +35,10 @@ export async function deleteFragments(
   const staying = expired_at === undefined ? '1' : STAYING
   const condition = only?.sql ?? '1'
   await clickhouse.command(`DELETE FROM run_fragments WHERE ${runs.sql} AND ${condition}`, { params })
-  if (clickhouse.cluster === undefined && only === undefined)
-    return await hideFragments(clickhouse, some, staying)
+  const isAlone = isOneServer(clickhouse.layout)
+  if (isAlone && only === undefined) return await hideFragments(clickhouse, some, staying)
   const ranges = await rangesOf(clickhouse, some, staying)
-  if (clickhouse.cluster === undefined) return await deleteAtOnce(clickhouse, ranges, some, condition)
+  if (isAlone) return await deleteAtOnce(clickhouse, ranges, some, condition)
   for (const range of ranges) await deleteInRange(clickhouse, range, some, condition)
   if (only !== undefined) return
   // Places go after the fragments, because an interrupted deletion finds the rest of the fragments through them.
@@ -71,7 +72,7 @@ async function rangesOf(
 
 const IN_RANGE = 'begun >= fromUnixTimestamp({first:UInt32}) AND begun <= fromUnixTimestamp({last:UInt32})'
 
-/** Deletes fragments in all partitions: without a cluster, a deletion in one partition costs as much. */
+/** Deletes fragments in all partitions: on one server, a deletion in one partition costs as much. */
 async function deleteAtOnce(
   clickhouse: ClickHouse,
   ranges: readonly FragmentRange[],

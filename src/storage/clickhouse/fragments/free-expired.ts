@@ -1,3 +1,4 @@
+import { isOneServer, systemRows } from '../cluster/layout.ts'
 import type { ClickHouse } from '../connect.ts'
 import { namedRuns } from '../deleting/run-set.ts'
 import { deleteInRange, freedAt } from './delete-fragments.ts'
@@ -49,8 +50,7 @@ export async function freeExpiredFragments(
 
 async function expiredPartitions(clickhouse: ClickHouse, now: number): Promise<Partition[]> {
   const found = await clickhouse.rows<{ id: string }>(
-    `SELECT DISTINCT partition_id AS id FROM system.parts
-     WHERE database = currentDatabase() AND table = 'fragments' AND active ORDER BY id`,
+    `SELECT DISTINCT partition_id AS id FROM ${systemRows('parts', 'fragments', clickhouse)} AND active ORDER BY id`,
   )
   return found.flatMap(({ id }) => {
     const [, days, year, month, date] = /^(\d+)-(\d{4})(\d\d)(\d\d)$/.exec(id) ?? []
@@ -76,7 +76,7 @@ async function isKept(clickhouse: ClickHouse, partition: Partition): Promise<boo
   return found?.kept !== 0
 }
 
-/** Deletes the fragments of a partition that have no place. Without a cluster, `deleteHiddenFragments` does this later. */
+/** Deletes the fragments of a partition that have no place. On one server, `deleteHiddenFragments` does this later. */
 async function deleteUnplaced(
   clickhouse: ClickHouse,
   partition: Partition,
@@ -90,7 +90,7 @@ async function deleteUnplaced(
   for (let slice = 0; slice < slices; slice++) {
     if (signal.aborted) return
     const inSlice = `${OF_PARTITION} AND cityHash64(run_id) % {slices:UInt32} = {slice:UInt32}`
-    if (clickhouse.cluster === undefined) {
+    if (isOneServer(clickhouse.layout)) {
       await noteHiddenFragments(clickhouse, inSlice, { ...partition, slices, slice })
       continue
     }

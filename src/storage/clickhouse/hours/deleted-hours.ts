@@ -1,3 +1,4 @@
+import { systemRows } from '../cluster/layout.ts'
 import type { ClickHouse } from '../connect.ts'
 import type { RunSet } from '../deleting/run-set.ts'
 import { RUN_HOUR, TRACE_HOUR } from './trace-hour.ts'
@@ -62,8 +63,7 @@ async function mark(
 export async function markForeignDeletions(clickhouse: ClickHouse): Promise<void> {
   const found = await clickhouse.rows<{ id: string; workspace_id: string }>(
     `SELECT concat('deletion ', mutation_id, ' ', toString(create_time)) AS id, extract(command, 'workspace_id = [^0-9a-f]*([0-9a-f-]{36})') AS workspace_id
-     FROM system.mutations
-     WHERE database = currentDatabase() AND table = 'runs' AND is_done AND command LIKE '%_row_exists%'
+     FROM ${systemRows('mutations', 'runs', clickhouse)} AND is_done AND command LIKE '%_row_exists%'
        AND command NOT LIKE '%hours%' AND id NOT IN (SELECT name FROM repairs)`,
   )
   for (const { id, workspace_id } of found) {

@@ -1,6 +1,7 @@
 import { startWhenReady } from '../../../base/background/background.ts'
 import type { Logger } from '../../../base/log.ts'
 import { pause } from '../../../base/pause.ts'
+import { isOfTable, systemRows } from '../cluster/layout.ts'
 import type { ClickHouse } from '../connect.ts'
 import { FILTER_INDEXES } from './filter-indexes.ts'
 
@@ -62,18 +63,21 @@ async function indexTable(
   table: (typeof TABLES)[number],
   { min_rows, quiet_seconds = QUIET_SECONDS }: IndexWhen,
 ): Promise<boolean> {
-  const ofTable = `database = currentDatabase() AND table = '${table}'`
+  const parts = systemRows('parts', table, clickhouse)
+  const mutations = systemRows('mutations', table, clickhouse)
   const [state] = await clickhouse.rows<Unindexed>(
-    `SELECT toUInt64(sum(rows)) AS rows, (SELECT toUInt32(count()) FROM system.parts WHERE active AND ${ofTable}) AS parts,
+    `SELECT toUInt64(sum(rows)) AS rows, (SELECT toUInt32(count()) FROM ${parts} AND active) AS parts,
        toInt64(ifNull(min(age), 0)) AS newest, toInt64(ifNull(max(age), 0)) AS oldest,
-       (SELECT count() FROM system.mutations WHERE NOT is_done AND ${ofTable}) AS running,
-       (SELECT max(latest_fail_reason) FROM system.mutations WHERE NOT is_done AND ${ofTable}) AS failed
+       (SELECT count() FROM ${mutations} AND NOT is_done) AS running,
+       (SELECT max(latest_fail_reason) FROM ${mutations} AND NOT is_done) AS failed
      FROM (SELECT rows, dateDiff('second', modification_time, now()) AS age
-           FROM system.parts WHERE active AND secondary_indices_uncompressed_bytes = 0 AND ${ofTable})`,
+           FROM ${parts} AND active AND secondary_indices_uncompressed_bytes = 0)`,
   )
   if (state === undefined) return false
   if (state.failed !== '') {
-    await clickhouse.command(`KILL MUTATION WHERE ${ofTable} AND command LIKE '%MATERIALIZE INDEX words%'`)
+    await clickhouse.command(
+      `KILL MUTATION WHERE ${isOfTable(table, clickhouse)} AND command LIKE '%MATERIALIZE INDEX words%'`,
+    )
     throw new Error(`the indexes of ${table} could not be built: ${state.failed}`)
   }
   const isDue = state.newest >= quiet_seconds || state.oldest >= PATIENCE_SECONDS

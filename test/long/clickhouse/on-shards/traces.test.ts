@@ -1,0 +1,17 @@
+import { testOnShards } from '../../../support/stores/clickhouse/two-shards/test-on-shards.ts'
+
+testOnShards()
+await import('../../../contract/traces/edges.test.ts')
+await import('../../../contract/traces/feedback-places.test.ts')
+await import('../../../contract/traces/large-trace.test.ts')
+await import('../../../contract/traces/list-bounds.test.ts')
+await import('../../../contract/traces/ordered-list.test.ts')
+await import('../../../contract/traces/run-facets.test.ts')
+await import('../../../contract/traces/run-stats.test.ts')
+await import('../../../contract/traces/search.test.ts')
+await import('../../../contract/traces/stable-pages.test.ts')
+await import('../../../contract/traces/trace-filters.test.ts')
+await import('../../../contract/traces/trace-outline.test.ts')
+await import('../../../contract/clickhouse/list-sql.test.ts')
+await import('../../../contract/clickhouse/filter-sql.test.ts')
+await import('../../../contract/clickhouse/read-back.test.ts')
