@@ -19,6 +19,8 @@ export interface LanesOptions {
   processors: readonly string[]
   /** Memory for fragments of open TraceRuns, of all lanes together; 0 if another process may write to the store. */
   open_fragment_bytes: number
+  /** Lanes that derive; default: one for each processor. */
+  deriving?: number
   logger: Logger
   /** Receives a function that ends each lane. */
   stops: AsyncDisposableStack
@@ -39,9 +41,10 @@ const MAX_DERIVING = 16
 const DERIVE_TIMEOUT_MS = 120_000
 /**
  * Size of V8's young generation. The parsed payloads of a batch fit into it, so that they are collected without being
- * copied.
+ * copied. Lanes that derive share it, since each has its part of a batch.
  */
 const YOUNG_GENERATION_MB = 96
+const LEAST_YOUNG_GENERATION_MB = 32
 /**
  * Niceness of the threads that derive and read, so that acknowledging threads have precedence. The embedded engine
  * has the same niceness.
@@ -53,10 +56,11 @@ const BACKGROUND_NICENESS = 10
  */
 const IDLE_LANE_MS = 20_000
 
-/** Starts the lanes: one that derives for each processor, as many decoding threads as fit beside them, one that reads. */
+/** Starts the lanes: the numbers of those that decode and derive depend on the machine; reads have a thread of their own. */
 export async function startLanes({
   processors,
   open_fragment_bytes,
+  deriving = Math.min(MAX_DERIVING, availableParallelism()),
   logger,
   stops,
 }: LanesOptions): Promise<Lanes> {
@@ -70,25 +74,28 @@ export async function startLanes({
   const lane = (
     name: string,
     options: Omit<WorkerPoolOptions, 'name' | 'logger' | 'resourceLimits'>,
+    maxYoungGenerationSizeMb = YOUNG_GENERATION_MB,
   ): WorkerPool => {
-    const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB }
+    const resourceLimits = { maxYoungGenerationSizeMb }
     const pool = createWorkerPool({ name, logger, resourceLimits, ...options })
     stops.defer(() => pool.close())
     return pool
   }
-  const processors_at_hand = availableParallelism()
-  const threads = Math.max(1, Math.min(4, processors_at_hand - 1))
-  const deriving = Math.min(MAX_DERIVING, processors_at_hand)
+  const threads = Math.max(1, Math.min(4, availableParallelism() - 1))
   const data: LaneData = { processor_modules, open_fragment_bytes: 0, niceness: BACKGROUND_NICENESS }
   const background = { entry: childEntry('pipeline-worker'), size: 1, workerData: data }
   const pools = Array.from({ length: deriving }, (_, n) =>
-    lane(n === 0 ? 'derive' : `derive-${n + 1}`, {
-      ...background,
-      workerData: { ...data, open_fragment_bytes: Math.floor(open_fragment_bytes / deriving) },
-      taskTimeoutMs: DERIVE_TIMEOUT_MS,
-      // Small batches use the first lane only. A lane that ends loses nothing but its cache.
-      ...(n === 0 ? {} : { idleMs: IDLE_LANE_MS }),
-    }),
+    lane(
+      n === 0 ? 'derive' : `derive-${n + 1}`,
+      {
+        ...background,
+        workerData: { ...data, open_fragment_bytes: Math.floor(open_fragment_bytes / deriving) },
+        taskTimeoutMs: DERIVE_TIMEOUT_MS,
+        // Small batches use the first lane only. A lane that ends loses nothing but its cache.
+        ...(n === 0 ? {} : { idleMs: IDLE_LANE_MS }),
+      },
+      Math.max(LEAST_YOUNG_GENERATION_MB, Math.floor(YOUNG_GENERATION_MB / deriving)),
+    ),
   )
   const lanes: Lanes = {
     decode: lane('decode', {

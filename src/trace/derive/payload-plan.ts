@@ -57,6 +57,7 @@ export const NOT_DERIVED = 'not_derived'
  */
 export function planPayload(all: readonly StoredFragment[], maxBytes = MAX_PAYLOAD_BYTES): PayloadPlan {
   const plan: PayloadPlan = { wants: [], bytes: 0, omitted: [] }
+  if (isAtHand(all, maxBytes)) return plan
   const fragments = ownFragments(all)
   if (isAtHand(fragments, maxBytes)) return plan
   const latestFirst = inMergeOrder(fragments).toReversed()
