@@ -57,7 +57,6 @@ function deployment(name: string): HostedDeployment {
   return { id: randomUUID(), name, workspace_id: server.identity.workspace.id, type: 'dev', limits }
 }
 
-/** Revisions that the tests have made. */
 let made = 0
 function revision(number: number, config_path = 'langgraph.json'): HostedRevision {
   // Ids of revisions rise with time.

@@ -33,7 +33,6 @@ export interface Sockets {
   accept(upgrade: Upgrade, caller: SocketCaller): void
 }
 
-/** Time between two pings of a socket. */
 const PING_MS = 20_000
 /** Time without a pong after which a socket is ended. */
 const SILENT_MS = 40_000

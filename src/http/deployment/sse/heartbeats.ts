@@ -7,7 +7,6 @@ export const HEARTBEAT = ': heartbeat\n'
 
 /** Sends heartbeats on idle connections, with one timer for all of them. */
 export interface Heartbeats {
-  /** Adds a connection. */
   join(res: ServerResponse): void
   /** Resets the idle time of a connection after a write. */
   wrote(res: ServerResponse): void
