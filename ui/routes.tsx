@@ -82,6 +82,12 @@ export const PAGES: readonly Page[] = [
     code: laterCode(() => import('./views/usage/lists/summed-runs.tsx').then(({ SummedRuns }) => SummedRuns)),
   },
   {
+    path: '/usage/stored',
+    code: laterCode(() =>
+      import('./views/usage/lists/stored-traces.tsx').then(({ StoredTraces }) => StoredTraces),
+    ),
+  },
+  {
     path: '/compare',
     code: laterCode(() => import('./views/compare/compare.tsx').then(({ Compare }) => Compare)),
   },
@@ -114,7 +120,7 @@ export const PAGES: readonly Page[] = [
 /** The page of a shared trace. It is shown without the shell, since its readers need not be signed in. */
 export const SHARED_PAGE: Page = {
   path: '/public/{token}/r',
-  code: laterCode(() => import('./views/trace/trace.tsx').then(({ SharedTrace }) => SharedTrace)),
+  code: laterCode(() => import('./views/trace/shared-trace.tsx').then(({ SharedTrace }) => SharedTrace)),
 }
 
 /** The page of an invitation's link, for people who are not signed in. */

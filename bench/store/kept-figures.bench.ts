@@ -12,9 +12,9 @@ import { parseFilter } from '../../src/trace/filter/filter.ts'
 import {
   startTestClickHouse,
   temporaryDir,
-  until,
 } from '../../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { fillRuns, RUNS_PER_TRACE } from '../load/fill-runs.ts'
+import { atRest, medianUse, usedBy } from './engine-cpu.ts'
 
 // CPU of the engine for figures before and after they are kept by hour (ADR 0098), and for filters that find nothing with
 // and without indexes:
@@ -29,34 +29,10 @@ const to = Date.UTC(2026, 0, 1)
 const signal = new AbortController().signal
 const logger = createLogger({ level: 'silent' })
 
-/** Milliseconds of CPU, and rows, that the engine has read so far. */
-async function usedBy(db: ClickHouse): Promise<{ cpu: number; rows: number }> {
-  const [row] = await db.rows<{ cpu: number; rows: number }>(
-    `SELECT sumIf(value, event IN ('UserTimeMicroseconds', 'SystemTimeMicroseconds')) / 1000 AS cpu,
-       sumIf(value, event = 'SelectedRows') AS rows FROM system.events`,
-  )
-  return row!
-}
-
 async function measure(db: ClickHouse, what: string, work: () => Promise<unknown>): Promise<void> {
-  const used: { cpu: number; rows: number }[] = []
-  for (let i = 0; i < TIMES; i++) {
-    const before = await usedBy(db)
-    await work()
-    const after = await usedBy(db)
-    used.push({ cpu: after.cpu - before.cpu, rows: after.rows - before.rows })
-  }
-  const median = (of: 'cpu' | 'rows'): string => {
-    const sorted = used.map((one) => one[of]).toSorted((a, b) => a - b)
-    return sorted[Math.floor(TIMES / 2)]!.toFixed(0)
-  }
-  console.log(`${what.padEnd(40)} ${median('cpu').padStart(6)} ms of CPU, ${median('rows').padStart(9)} rows`)
-}
-
-async function atRest(db: ClickHouse): Promise<void> {
-  const sql = `SELECT (SELECT count() FROM system.merges) + (SELECT count() FROM system.mutations WHERE NOT is_done) AS busy`
-  const isIdle = async (): Promise<boolean> => (await db.rows<{ busy: number }>(sql)).at(0)?.busy === 0
-  await until('no merges', isIdle, 600_000)
+  const { cpu, rows } = await medianUse(db, work, TIMES)
+  const [ms, read] = [cpu.toFixed(0).padStart(6), String(rows).padStart(9)]
+  console.log(`${what.padEnd(40)} ${ms} ms of CPU, ${read} rows`)
 }
 
 const month = { start_time: (to - 30 * DAY) * 1000, end_time: to * 1000 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { packageVersion } from '../../src/base/node/package-version.ts'
 import { type ApiHead, openApiDocument } from '../../src/http/api/openapi.ts'
-import type { GuardedHead } from '../../src/http/api/route.ts'
+import type { RouteHead } from '../../src/http/api/route.ts'
 import { DEPLOYMENT_API, deploymentRoutes } from '../../src/http/deployment/routes.ts'
 import { platformRoutes } from '../../src/http/platform/routes.ts'
 import { chartReport } from './deploy/chart.ts'
@@ -13,7 +13,7 @@ import { docsReport } from './deploy/docs.ts'
 import { ROOT, together } from './deploy/programs.ts'
 
 /** Problems that the schema of the OpenAPI standard finds in the document that the server makes. */
-async function openApiProblems(routes: readonly GuardedHead[], api?: ApiHead): Promise<string[]> {
+async function openApiProblems(routes: readonly RouteHead[], api?: ApiHead): Promise<string[]> {
   const document = structuredClone(openApiDocument(routes, packageVersion(), api))
   const { valid, errors } = await new Validator().validate(document)
   return valid

@@ -47,12 +47,16 @@ export type Manifest = Readonly<Record<string, Chunk>>
 /** Path of Vite's manifest in the folder of the built interface. */
 export const MANIFEST = 'manifest.json'
 
-/** All files that a chunk needs. */
+/** The font of letters and signs that many pages do not show; a browser loads it when a page shows one. */
+const LATER_FONT = /\/geist-more-[^/]+\.woff2$/
+
+/** All files that a chunk needs at once. */
 export function filesOf(manifest: Manifest, key: string, found = new Set<string>()): Set<string> {
   const chunk = manifest[key]
   if (chunk === undefined || found.has(chunk.file)) return found
   found.add(chunk.file)
-  for (const file of [...(chunk.css ?? []), ...(chunk.assets ?? [])]) found.add(file)
+  for (const file of [...(chunk.css ?? []), ...(chunk.assets ?? [])])
+    if (!LATER_FONT.test(file)) found.add(file)
   for (const other of chunk.imports ?? []) filesOf(manifest, other, found)
   return found
 }

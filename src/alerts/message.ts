@@ -12,7 +12,7 @@ const FIGURE_NAMES: Record<Alert['figure'], string> = {
   first_token_p95: 'p95 of the time to the first token',
   first_token_p99: 'p99 of the time to the first token',
   total_tokens: 'tokens',
-  total_cost: 'cost',
+  total_cost: 'known cost',
   good_calls: 'share of good model calls',
 }
 
@@ -47,7 +47,7 @@ const iso = (ms: number): string => new Date(ms).toISOString()
 
 /** The overview that has the chart of a rule, over a day. */
 function pathOf({ project_id, subject, filter }: Alert): string {
-  const search = new URLSearchParams({ view: 'overview', of: subject, t: '24h' })
+  const search = new URLSearchParams({ view: 'overview', of: subject, t: '1d' })
   if (filter !== null) search.set('q', filter)
   return `/app/projects/${project_id}?${search.toString()}`
 }

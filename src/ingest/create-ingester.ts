@@ -45,7 +45,7 @@ export interface IngesterDeps {
   metrics: Metrics
   clock: Clock
   /** Lanes to show in the health report, by name. */
-  lanes: Readonly<Record<string, WorkerPool>>
+  lanes: Readonly<Record<string, readonly Pick<WorkerPool, 'queued'>[]>>
 }
 
 /** Maximum number of requests that wait for a decoding thread; further requests are refused at once. */
@@ -223,7 +223,10 @@ function health(
     },
     disk,
     lanes: Object.fromEntries(
-      Object.entries(deps.lanes).map(([name, lane]) => [name, { queued: lane.queued }]),
+      Object.entries(deps.lanes).map(([name, pools]) => [
+        name,
+        { queued: pools.reduce((sum, { queued }) => sum + queued, 0) },
+      ]),
     ),
   }
 }

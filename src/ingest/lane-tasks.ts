@@ -1,6 +1,5 @@
 import type { Decoded, RequestHead } from '../trace/decode/decoded.ts'
-import type { DeriveStep, ReadBack } from './derive/deriver.ts'
-import type { UsagePeriod } from '../usage/counting/claim.ts'
+import type { DeriveStep, LaneBatch, ReadBack } from './derive/deriver.ts'
 import type { Price, PriceQuery } from '../trace/price/price.ts'
 import type { PriceData } from '../trace/price/default/default-prices.ts'
 import type { Repriced } from '../trace/price/reprice/reprice-rows.ts'
@@ -17,15 +16,7 @@ export interface FoundPrice {
 /** The tasks of threads that decode, derive and compute prices: name → input and output. */
 export interface LaneTasks {
   decode: { input: { head: RequestHead; body: Uint8Array }; output: Decoded }
-  'derive-begin': {
-    input: {
-      payloads: Uint8Array[]
-      prices: PriceSnapshot
-      headOnly: ReadonlySet<string>
-      periods: readonly UsagePeriod[]
-    }
-    output: DeriveStep
-  }
+  'derive-begin': { input: LaneBatch & { prices: PriceSnapshot }; output: DeriveStep }
   'derive-go-on': { input: ReadBack; output: DeriveStep }
   reprice: { input: { rows: Uint8Array; prices: PriceSnapshot }; output: Repriced }
   /** `entries`: the own prices that the workspace of the rows has after the change. */

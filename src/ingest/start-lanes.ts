@@ -1,5 +1,7 @@
 import { childEntry } from '../base/child-entry.ts'
 import { availableParallelism } from 'node:os'
+import type { DeriveLanes } from './derive/batch-deriver.ts'
+import { createLaneRoutes } from './derive/lane-routes.ts'
 import type { Logger } from '../base/log.ts'
 import type { DecodeLaneData, LaneData } from './lane-tasks.ts'
 import { loadOwnProcessors } from '../trace/messages/own-processors.ts'
@@ -8,14 +10,14 @@ import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from '../wo
 /** The groups of threads that parse payloads, by their work. */
 export interface Lanes {
   decode: WorkerPool
-  derive: WorkerPool
+  derive: DeriveLanes
   read: WorkerPool
 }
 
 export interface LanesOptions {
   /** Paths of modules with processors of the user's own. */
   processors: readonly string[]
-  /** Memory for fragments of open TraceRuns; 0 if another process may write to the store. */
+  /** Memory for fragments of open TraceRuns, of all lanes together; 0 if another process may write to the store. */
   open_fragment_bytes: number
   logger: Logger
   /** Receives a function that ends each lane. */
@@ -28,6 +30,8 @@ export interface LanesOptions {
  */
 const DECODE_DEPTH = 8
 const READ_TIMEOUT_MS = 60_000
+/** Each thread that derives takes about 100 MB under load. */
+const MAX_DERIVING = 16
 /**
  * Time limit of one step of a batch, which has at most 64 MB of payloads; after it the thread is ended, because a
  * processor may not return.
@@ -49,10 +53,7 @@ const BACKGROUND_NICENESS = 10
  */
 const IDLE_LANE_MS = 20_000
 
-/**
- * Starts the lanes: one thread derives, because a batch is derived in steps; the number of decoding threads depends on
- * the machine; reads have their own thread.
- */
+/** Starts the lanes: one that derives for each processor, as many decoding threads as fit beside them, one that reads. */
 export async function startLanes({
   processors,
   open_fragment_bytes,
@@ -75,9 +76,20 @@ export async function startLanes({
     stops.defer(() => pool.close())
     return pool
   }
-  const data: LaneData = { processor_modules, open_fragment_bytes, niceness: BACKGROUND_NICENESS }
+  const processors_at_hand = availableParallelism()
+  const threads = Math.max(1, Math.min(4, processors_at_hand - 1))
+  const deriving = Math.min(MAX_DERIVING, processors_at_hand)
+  const data: LaneData = { processor_modules, open_fragment_bytes: 0, niceness: BACKGROUND_NICENESS }
   const background = { entry: childEntry('pipeline-worker'), size: 1, workerData: data }
-  const threads = Math.max(1, Math.min(4, availableParallelism() - 1))
+  const pools = Array.from({ length: deriving }, (_, n) =>
+    lane(n === 0 ? 'derive' : `derive-${n + 1}`, {
+      ...background,
+      workerData: { ...data, open_fragment_bytes: Math.floor(open_fragment_bytes / deriving) },
+      taskTimeoutMs: DERIVE_TIMEOUT_MS,
+      // Small batches use the first lane only. A lane that ends loses nothing but its cache.
+      ...(n === 0 ? {} : { idleMs: IDLE_LANE_MS }),
+    }),
+  )
   const lanes: Lanes = {
     decode: lane('decode', {
       entry: childEntry('decode-worker'),
@@ -85,7 +97,7 @@ export async function startLanes({
       workerData: { niceness: 0 } satisfies DecodeLaneData,
       depth: DECODE_DEPTH,
     }),
-    derive: lane('derive', { ...background, taskTimeoutMs: DERIVE_TIMEOUT_MS }),
+    derive: { pools, routes: createLaneRoutes({ lanes: deriving }) },
     read: lane('read', { ...background, taskTimeoutMs: READ_TIMEOUT_MS, idleMs: IDLE_LANE_MS }),
   }
   await lanes.decode.warm()

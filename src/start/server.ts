@@ -456,7 +456,7 @@ async function startIngest(
   const exclusive = config.clickhouseUrl === undefined
   const storing = createStoreBatch({
     store,
-    deriveLane: lanes.derive,
+    deriveLanes: lanes.derive,
     prices,
     usage: usage.recorder,
     live: feed,
@@ -491,7 +491,7 @@ async function startIngest(
     logger,
     metrics,
     clock: systemClock,
-    lanes: { ...lanes },
+    lanes: { decode: [lanes.decode], derive: lanes.derive.pools, read: [lanes.read] },
   })
   observeIngest(metrics, ingester)
   return ingester

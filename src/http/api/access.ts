@@ -1,67 +1,52 @@
 import { AppError } from '../../base/errors.ts'
+import type { ActsIn } from '../../identity/authenticator.ts'
+import type { Permission } from '../../identity/permissions.ts'
 import type { Principal } from '../../identity/principal.ts'
-import type { GuardedRoute, Need, Route, RouteAccess, RouteHead } from './route.ts'
 
-/** The table of permissions of an API: route → requirement (D-40). */
-export type RouteNeeds = Readonly<Record<string, Need>>
+/** What a caller needs: a permission, any key, any key that is not read-only, or nothing. */
+export type Need = Permission | 'any key' | 'any writing key' | 'open'
+
+/** Who may call a route; every route states it (D-66). */
+export interface RouteAccess {
+  needs: Need
+  /** Whether the route is about the organization as a whole, and so only for keys of all of its workspaces. */
+  whole_organization?: boolean
+}
 
 /**
- * Routes that act in the organization or report on the whole server. A key without a default workspace may call them
- * without X-Tenant-Id, since scrapers of metrics cannot send one, and /mcp lists the workspaces. Routes of secrets are not among them, because secrets
- * belong to a workspace.
+ * Paths of routes that act in the organization or report on the whole server. A key without a default workspace may call
+ * them without X-Tenant-Id, since scrapers of metrics cannot send one, and /mcp lists the workspaces. Routes of secrets
+ * are not among them, because secrets belong to a workspace.
  */
-const ORGANIZATION_ROUTE =
-  /^\w+ \/(auth|oauth|mcp|orgs|api-key|workspaces(?!\/current)|setup|audit-logs|usage-limits|metrics|ingest\/health|info\/health)(\/|$)/
+const ORGANIZATION_PATH =
+  /^\/(auth|oauth|mcp|orgs|api-key|workspaces(?!\/current)|setup|audit-logs|usage-limits|metrics|ingest\/health|info\/health)(\/|$)/
 
-/** Name of a route in a table of permissions. */
-export function routeName({ method, path }: Pick<RouteHead, 'method' | 'path'>): string {
+export function actsIn(path: string): ActsIn {
+  return ORGANIZATION_PATH.test(path) ? 'organization' : 'workspace'
+}
+
+/** Name of a route, as tools that ask it give it. */
+export function routeName({ method, path }: { method: string; path: string }): string {
   return `${method} ${path}`
-}
-
-/**
- * The routes, each with its requirement; `whole`: routes that are only for keys of all workspaces. @throws AppError internal when a route is not in the table, or the table has
- * an unknown route
- */
-export function guardRoutes<D>(
-  routes: readonly Route<D>[],
-  needs: RouteNeeds,
-  whole: ReadonlySet<string>,
-): GuardedRoute<D>[] {
-  const names = new Set(routes.map(routeName))
-  const strays = [...Object.keys(needs), ...whole].filter((name) => !names.has(name))
-  const missing = [...names].filter((name) => !Object.hasOwn(needs, name))
-  if (missing.length > 0 || strays.length > 0) {
-    const lists = `without an entry: ${missing.join(', ') || 'none'}; without a route: ${strays.join(', ') || 'none'}`
-    throw new AppError('internal', { message: `The table of permissions does not fit the routes: ${lists}.` })
-  }
-  return routes.map((route) => ({ ...route, access: accessOf(routeName(route), needs, whole) }))
-}
-
-/** @throws AppError internal for a route that is not in the table */
-export function accessOf(name: string, needs: RouteNeeds, whole: ReadonlySet<string>): RouteAccess {
-  const need = needs[name]
-  if (need === undefined) throw new AppError('internal', { message: `${name} is not in the table.` })
-  const acts_in = ORGANIZATION_ROUTE.test(name) ? 'organization' : 'workspace'
-  return { need, whole_organization: whole.has(name), acts_in }
 }
 
 /** @throws AppError permission_required with the missing permission, forbidden for a key of some workspaces */
 export function assertAllowed(
   principal: Principal,
-  { need, whole_organization }: Pick<RouteAccess, 'need' | 'whole_organization'>,
+  { needs, whole_organization = false }: RouteAccess,
 ): void {
-  if (!has(principal, need))
-    throw new AppError('permission_required', { message: `Forbidden: this needs ${needText(need)}.` })
+  if (!has(principal, needs))
+    throw new AppError('permission_required', { message: `Forbidden: this needs ${needText(needs)}.` })
   if (whole_organization && !principal.all_workspaces) {
     throw new AppError('forbidden', { message: 'Forbidden: this needs a key of all workspaces.' })
   }
 }
 
-function has({ permissions, read_only }: Principal, need: Need): boolean {
-  if (need === 'open' || need === 'any key') return true
-  return need === 'any writing key' ? !read_only : permissions.has(need)
+function has({ permissions, read_only }: Principal, needs: Need): boolean {
+  if (needs === 'open' || needs === 'any key') return true
+  return needs === 'any writing key' ? !read_only : permissions.has(needs)
 }
 
-function needText(need: Need): string {
-  return need === 'any writing key' ? 'a key that is not read-only' : `the permission ${need}`
+function needText(needs: Need): string {
+  return needs === 'any writing key' ? 'a key that is not read-only' : `the permission ${needs}`
 }

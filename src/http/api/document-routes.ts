@@ -13,6 +13,7 @@ function docsRoutes<D extends { version: string }>(): Route<D>[] {
     documentRoute({
       method: 'GET',
       path: '/docs',
+      needs: 'open',
       summary: 'This API as a page, on which it can be tried',
       tag: TAG,
       reply: 'bytes',
@@ -25,6 +26,7 @@ function docsRoutes<D extends { version: string }>(): Route<D>[] {
     documentRoute({
       method: 'GET',
       path: '/docs/{file}',
+      needs: 'open',
       summary: 'Scripts and styles of that page',
       tag: TAG,
       params: { file: choiceParameter('The file.', DOCS_FILES) },
@@ -55,6 +57,7 @@ export function documentRoutes<D extends { version: string }>(
     documentRoute({
       method: 'GET',
       path: '/openapi.json',
+      needs: 'open',
       summary: 'This API as OpenAPI 3.1',
       tag: TAG,
       reply: 'bytes',

@@ -100,12 +100,12 @@ describe('permissions', () => {
       operation['x-permission'],
       '403' in operation.responses,
     ])
-    const expected = routes.map(({ method, path, access }) => [
+    const expected = routes.map(({ method, path, needs }) => [
       `${method.toLowerCase()} ${documentedPath(path)}`,
-      access.need === 'open' ? undefined : access.need,
+      needs === 'open' ? undefined : needs,
       // A route without a key answers 403 in two cases: a page of another site signs in or out, or accepts an
       // invitation, and the token of an upload is wrong or expired.
-      access.need !== 'open' ||
+      needs !== 'open' ||
         /^\/auth\/(?:session|invites|invites\/accept)$/.test(path) ||
         path === '/v2/uploads/{token}',
     ])

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { ERRORS, type ErrorCode } from '../../base/errors.ts'
 import type { JsonSchema, Parameters } from './parameters.ts'
-import type { GuardedHead, RouteAccess, RouteHead } from './route.ts'
+import type { RouteAccess } from './access.ts'
+import type { RouteHead } from './route.ts'
 
 const SCHEMA_DIR = new URL('../../../schemas/', import.meta.url)
 const SUFFIX = '.schema.json'
@@ -109,7 +110,7 @@ function describeBare(status: number, wire_types: readonly string[]): object {
 
 /** Error codes by status; several codes may have the same status. */
 function describeErrors(
-  route: GuardedHead,
+  route: RouteHead,
   use: (name: string) => JsonSchema,
   { problem, body_errors }: ApiHead,
 ): Record<string, object> {
@@ -117,7 +118,7 @@ function describeErrors(
   const codes: ErrorCode[] = [...route.errors]
   if (hasInput) codes.push('invalid_request')
   if (route.body !== undefined && route.body !== 'raw') codes.push(...body_errors)
-  if (route.access.need !== 'open')
+  if (route.needs !== 'open')
     codes.push('unauthorized', 'forbidden', 'permission_required', 'workspace_required')
   const byStatus = Object.groupBy([...new Set(codes)].sort(), (code) => String(ERRORS[code].status))
   return Object.fromEntries(
@@ -134,20 +135,20 @@ function describeErrors(
   )
 }
 
-/** `x-permission` is the entry of the table of permissions (docs/api/permissions.md). */
-function describeAccess({ need, whole_organization }: RouteAccess): object {
-  if (need === 'open') return { security: [] }
-  return { 'x-permission': need, ...(whole_organization && { 'x-whole-organization': true }) }
+/** `x-permission` is what docs/api/permissions.md lists. */
+function describeAccess({ needs, whole_organization }: RouteAccess): object {
+  if (needs === 'open') return { security: [] }
+  return { 'x-permission': needs, ...(whole_organization && { 'x-whole-organization': true }) }
 }
 
-function describeOperation(route: GuardedHead, use: (name: string) => JsonSchema, api: ApiHead): object {
+function describeOperation(route: RouteHead, use: (name: string) => JsonSchema, api: ApiHead): object {
   const requestBody = describeBody(route, use)
   return {
     operationId: `${route.method.toLowerCase()}${route.path.replace(/[^a-zA-Z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase())}`,
     tags: [route.tag],
     summary: route.summary,
     ...(route.description !== undefined && { description: route.description }),
-    ...describeAccess(route.access),
+    ...describeAccess(route),
     parameters: [
       ...describeParameters(route.params, 'path'),
       ...describeParameters(route.query, 'query'),
@@ -200,7 +201,7 @@ export const PLATFORM_API: ApiHead = {
 
 /** The routes and the schemas that they name as an OpenAPI 3.1 document. */
 export function openApiDocument(
-  routes: readonly GuardedHead[],
+  routes: readonly RouteHead[],
   version: string,
   api = PLATFORM_API,
 ): Record<string, unknown> {

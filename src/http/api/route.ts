@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { ActsIn } from '../../identity/authenticator.ts'
-import type { Permission } from '../../identity/permissions.ts'
 import type { Principal } from '../../identity/principal.ts'
 import type { ErrorCode } from '../../base/errors.ts'
 import type { SchemaName } from '../../schema/registry.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
+import type { RequestHead } from '../../trace/decode/decoded.ts'
+import { actsIn, type RouteAccess } from './access.ts'
 import type { Parameters, ParameterValues } from './parameters.ts'
 
 /** HTTP methods of routes; HEAD and OPTIONS are answered for every path. */
@@ -55,8 +56,15 @@ export type ReplyBytes = Uint8Array | string | Readable | Promise<string> | Live
 type BodyOf<B> = B extends SchemaName ? SchemaTypes[B] : B extends 'raw' ? Uint8Array : undefined
 type ReplyOf<R> = R extends SchemaName ? SchemaTypes[R] : ReplyBytes
 
+/** How the ingest handler reads the requests of a route. */
+export interface HotRoute {
+  kind: RequestHead['kind'] | 'otlp-metrics'
+  /** True if the key may be the password of `Authorization: Basic`, as Langfuse's clients send it. */
+  basic?: true
+}
+
 /** The documented part of a route. */
-export interface RouteHead {
+export interface RouteHead extends RouteAccess {
   method: Method
   /** The path without prefix, with `{name}` for each path parameter. */
   path: string
@@ -91,10 +99,10 @@ export interface RouteHead {
   /** Errors besides the common ones. */
   errors: readonly ErrorCode[]
   /**
-   * Whether the ingest handler serves the route before Express gets the request. That takes a sixth of the time. The
+   * Set if the ingest handler serves the route before Express gets the request. That takes a sixth of the time. The
    * route's definition is then only its documentation.
    */
-  hot: boolean
+  hot?: HotRoute
   /** Whether pages of any site may call the route and read its response. */
   any_origin: boolean
   /** Whether clients may cache the route's response; status 304 reports that it has not changed. */
@@ -110,6 +118,7 @@ export interface OauthResource<D> {
 
 /** A route as it is registered in an API with dependencies `D`; the types of its parameters and bodies are not kept. */
 export interface Route<D> extends RouteHead {
+  acts_in: ActsIn
   /** Absent: the route accepts no access tokens of OAuth. */
   oauth?: OauthResource<D>
   /** Throws if the route is switched off. Called after the permission check and before parameters are read. */
@@ -117,52 +126,20 @@ export interface Route<D> extends RouteHead {
   handle(context: RouteContext<Parameters, Parameters, unknown, D>): Promise<RouteReply<unknown>>
 }
 
-/** The requirement of a route for its caller: a permission, any key, any key that is not read-only, or nothing. */
-export type Need = Permission | 'any key' | 'any writing key' | 'open'
-
-/** The entry of a route in the table of permissions. */
-export interface RouteAccess {
-  need: Need
-  /** Whether the route is only for keys of all workspaces. */
-  whole_organization: boolean
-  acts_in: ActsIn
-}
-
-/** The documented part of a route, with its permission. */
-export interface GuardedHead extends RouteHead {
-  access: RouteAccess
-}
-
-/** A route that is in the table of permissions. */
-export interface GuardedRoute<D> extends Route<D> {
-  access: RouteAccess
-}
+/** The fields of a route that have a default. */
+type Optional = 'reply_type' | 'status' | 'errors' | 'any_origin' | 'revalidates'
+/** The fields of a route whose types the definition keeps. */
+type Typed = 'params' | 'query' | 'body' | 'reply'
 
 /** A route as written in the source. */
-export interface RouteDefinition<D, P, Q, B, R> {
-  method: Method
-  path: string
-  summary: string
-  description?: string
-  tag: string
+export interface RouteDefinition<D, P, Q, B, R>
+  extends Omit<RouteHead, Optional | Typed>,
+    Partial<Pick<RouteHead, Optional>>,
+    Pick<Route<D>, 'oauth' | 'available'> {
   params?: P
   query?: Q
-  headers?: Readonly<Record<string, string>>
   body?: B
-  unreadable?: RouteReply<unknown>
   reply: R
-  reply_type?: string
-  other_types?: readonly string[]
-  reply_schema?: SchemaName
-  wire_types?: readonly string[]
-  status?: number
-  other_replies?: Readonly<Record<number, SchemaName | null>>
-  errors?: readonly ErrorCode[]
-  available?(deps: D): void
-  hot?: boolean
-  any_origin?: boolean
-  revalidates?: boolean
-  oauth?: OauthResource<D>
   handle(context: RouteContext<P, Q, BodyOf<B>, D>): Promise<RouteReply<ReplyOf<R>>>
 }
 
@@ -184,10 +161,10 @@ export function routeOn<D>() {
       reply_type: 'application/json',
       status: 200,
       errors: [],
-      hot: false,
       any_origin: false,
       revalidates: false,
       ...rest,
+      acts_in: actsIn(definition.path),
       params: definition.params ?? {},
       query: definition.query ?? {},
       ...(body !== undefined && { body }),

@@ -1,14 +1,3 @@
-/** The chunks of a body that have arrived so far. */
-export interface BodyPieces {
-  add(chunk: Buffer): void
-  /**
-   * Returns the first `prefix_bytes` bytes, and all others in one array that owns its ArrayBuffer, so that it can be
-   * transferred to a thread. Yields to the event loop after every two megabytes, because the first write to new memory
-   * is slow.
-   */
-  joined(prefix_bytes?: number): Promise<{ prefix: Buffer; bytes: Uint8Array<ArrayBuffer> }>
-}
-
 /** Length from which a chunk is kept unchanged; smaller chunks are copied together. */
 const PIECE_BYTES = 4096
 
@@ -16,7 +5,7 @@ const PIECE_BYTES = 4096
 const TURN_BYTES = 2 << 20
 
 /** Collects chunks and merges small ones, because a buffer of one byte takes some 200 bytes. */
-export function createBodyPieces(): BodyPieces {
+export function createBodyPieces() {
   const pieces: Buffer[] = []
   let length = 0
   /** Buffer for small chunks; `filled` bytes of it are used. */
@@ -39,13 +28,18 @@ export function createBodyPieces(): BodyPieces {
   }
 
   return {
-    add(chunk) {
+    add(chunk: Buffer): void {
       length += chunk.length
       // Most bodies are a single chunk.
       if (pieces.length > 0 && chunk.length < PIECE_BYTES) return addSmall(chunk)
       closeTail()
       pieces.push(chunk)
     },
+    /**
+     * Returns the first `prefix_bytes` bytes, and all others in one array that owns its ArrayBuffer, so that it can be
+     * transferred to a thread. Yields to the event loop after every two megabytes, because the first write to new memory
+     * is slow.
+     */
     async joined(prefix_bytes = 0) {
       closeTail()
       const prefix = Buffer.alloc(Math.min(prefix_bytes, length))

@@ -15,16 +15,15 @@ import { allowOrigin, preflightHeaders } from '../server/browser/cors.ts'
 import { createIdentify, deploymentPrincipal, type Identify, type UserAuthPort } from './callers.ts'
 import { watchCaller } from '../server/callers/open-callers.ts'
 import { callerOf, sessionOf } from '../server/credentials.ts'
-import { createCustomApp, type CustomApp, type CustomAppPort } from './custom-app.ts'
+import { createCustomApp, type CustomAppPort } from './custom-app.ts'
 import type { DeploymentDeps } from './deps.ts'
-import type { DeploymentContext } from './route.ts'
+import type { DeploymentContext, DeploymentRoute } from './route.ts'
 import { createPassedRequests } from './passed-requests.ts'
 import { assertNotCode, SANDBOX_HEADERS } from './reply/answer-of-code.ts'
 import { type KeyCheck, withholdCredentials } from './request/withhold-credentials.ts'
 import type { BrowserGates } from '../server/browser/browser-gates.ts'
 import { type HttpOptions, NOWHERE, readHttpOptions, unmounted } from './http-options.ts'
 import { createRouteTable, type RouteMatch } from './route-table.ts'
-import type { GuardedRoute } from '../api/route.ts'
 import { isRequestFaults } from '../api/faults.ts'
 import type { ProblemWriter } from '../server/problem.ts'
 import { notServedHere, type OtherApi } from '../server/other-api.ts'
@@ -76,7 +75,7 @@ export interface DeploymentAppOptions {
   admission?: BodyAdmission
 }
 
-type Match = RouteMatch<GuardedRoute<DeploymentDeps>>
+type Match = RouteMatch<DeploymentRoute>
 
 /** Prefix of routes in metrics, which distinguishes the two APIs. */
 const METRIC_PREFIX = '/deployments/{name}'
@@ -125,7 +124,7 @@ function appGuard(
 }
 
 function isOpen(found: Match | undefined, method: string | undefined): boolean {
-  return found?.routes.get(method === 'HEAD' ? 'GET' : (method ?? ''))?.access.need === 'open'
+  return found?.routes.get(method === 'HEAD' ? 'GET' : (method ?? ''))?.needs === 'open'
 }
 
 /** How a request is served: the dependencies at its address, and whether pages of deployed code are sandboxed. */
@@ -137,7 +136,7 @@ interface Served {
 /** Passes the request to the custom app; returns whether the app has answered. */
 async function serveByApp(
   exchange: Exchange,
-  custom: CustomApp,
+  custom: ReturnType<typeof createCustomApp>,
   found: Match | undefined,
   { own: { cors, gates }, sandboxed }: Served,
 ): Promise<boolean> {
@@ -209,14 +208,14 @@ function createServe({
       res.setHeader('allow', allowedMethods(found))
       throw notServedHere(new AppError('method_not_allowed'), asked, platform)
     }
-    const isKnown = route.access.need === 'open' || identify === undefined
+    const isKnown = route.needs === 'open' || identify === undefined
     const reachable = isKnown ? own : await identify(exchange)
     await dispatch(exchange, route, found.params, reachable, admission)
   }
 }
 
 /** The permission that every socket requires; each command also requires its own permission. */
-const SOCKET_ACCESS = { need: 'threads:read', whole_organization: false } as const
+const SOCKET_ACCESS = { needs: 'threads:read' } as const
 
 function isWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
@@ -297,7 +296,7 @@ export function createDeploymentApp(deps: DeploymentDeps, options: DeploymentApp
   }
   const sockets = socketEntrance(deps, mountedDeps, { identify, keyCheck, match, exchangeFor })
 
-  const answer = (exchange: Exchange, served: Served, app?: CustomApp): void => {
+  const answer = (exchange: Exchange, served: Served, app?: typeof custom): void => {
     const serveAll = async (): Promise<void> => {
       await withholdCredentials(exchange, keyCheck)
       const found = match(exchange.path)

@@ -6,7 +6,7 @@ import { AppError } from '../../base/errors.ts'
 import type { AccessUser } from '../../runs/model.ts'
 import { sessionOf } from '../server/credentials.ts'
 import type { Exchange } from '../server/exchange.ts'
-import type { PassedRequests } from './passed-requests.ts'
+import type { createPassedRequests } from './passed-requests.ts'
 import { answerOfCode, assertNotCode } from './reply/answer-of-code.ts'
 import { PREFIX_HEADER, prefixOf } from './request/path-prefix.ts'
 import { type HonoRoute, createAppMatch } from './app-routes.ts'
@@ -20,26 +20,6 @@ export interface CustomAppPort {
   open(): Promise<{ socket: string; routes: readonly HonoRoute[] | null }>
 }
 
-/** The result of a request. `preflight`: a CORS preflight request for a route of the app. */
-export type AppAnswer = 'answered' | 'preflight' | 'not of the app'
-
-/** Serves the requests of the app's routes. */
-export interface CustomApp {
-  /**
-   * Passes a request to the app. @throws AppError app_unavailable, app_failed, websockets_unsupported
-   */
-  serve(exchange: Exchange, asked: AskedPath): Promise<AppAnswer>
-}
-
-/**
- * `isOurs`: a route of Weir has the path; `isOpen`: that route needs no authentication; `sandboxed`: as in `AnswerPlace`.
- */
-export interface AskedPath {
-  isOurs: boolean
-  isOpen: boolean
-  sandboxed: boolean
-}
-
 /** Path that is never passed to the app, so that health checks are answered even if the app is not running. */
 const HEALTH = '/ok'
 
@@ -50,8 +30,8 @@ const HEALTH = '/ok'
 export function createCustomApp(
   port: CustomAppPort,
   identify: ((exchange: Exchange) => Promise<AccessUser | undefined>) | undefined,
-  passedRequests: PassedRequests,
-): CustomApp {
+  passedRequests: ReturnType<typeof createPassedRequests>,
+) {
   let known: { routes: readonly HonoRoute[]; takes: ReturnType<typeof createAppMatch> } | undefined
 
   function matchOf(routes: readonly HonoRoute[]): ReturnType<typeof createAppMatch> {
@@ -60,7 +40,15 @@ export function createCustomApp(
   }
 
   return {
-    async serve(exchange, { isOurs, isOpen, sandboxed }) {
+    /**
+     * Passes a request for one of the app's routes to the app. `isOurs`: a route of Weir has the path; `isOpen`: that route
+     * needs no authentication; `sandboxed`: as in `AnswerPlace`. Answers `preflight` for a CORS preflight request.
+     * @throws AppError app_unavailable, app_failed, websockets_unsupported
+     */
+    async serve(
+      exchange: Exchange,
+      { isOurs, isOpen, sandboxed }: { isOurs: boolean; isOpen: boolean; sandboxed: boolean },
+    ) {
       const { req, path } = exchange
       if (path === HEALTH) return 'not of the app'
       const { socket, routes } = await port.open()

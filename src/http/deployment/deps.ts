@@ -13,8 +13,8 @@ import type { StoreChecks } from '../../base/background/store-checks.ts'
 import type { CorsRules } from '../server/browser/cors.ts'
 import type { Sse } from './sse/sse.ts'
 
-/** The use cases of one deployment, without HTTP. */
-export interface DeploymentServices extends Reachable {
+/** Dependencies of the deployment API, passed in by the composition root. `Reachable` has the use cases. */
+export interface DeploymentDeps extends DispatchDeps, Reachable {
   name: string
   tenant: Tenant
   host: Pick<GraphHost, 'graphs' | 'call'>
@@ -29,10 +29,6 @@ export interface DeploymentServices extends Reachable {
   headersFor(headers: Readonly<Record<string, string | string[] | undefined>>): JsonObject
   /** Checks of `/ok?check_db=1`. */
   checks: StoreChecks
-}
-
-/** Dependencies of the deployment API, passed in by the composition root. */
-export interface DeploymentDeps extends DispatchDeps, DeploymentServices {
   metrics: Metrics
   logger: Logger
   clock: Clock

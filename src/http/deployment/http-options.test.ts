@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { readHttpOptions, routeGroup, unmounted } from './http-options.ts'
-import { DEPLOYMENT_NEEDS } from './permissions.ts'
+import { deploymentRoutes } from './routes.ts'
 
 describe('groups of routes', () => {
   it('hold every route', () => {
     const groups = Object.groupBy(
-      Object.keys(DEPLOYMENT_NEEDS).map((name) => name.split(' ')[1] ?? ''),
+      deploymentRoutes().map(({ path }) => path),
       (path) => routeGroup(path) ?? 'none',
     )
     expect(groups.runs).toContain('/threads/{thread_id}/runs/{run_id}/cancel')

@@ -3,32 +3,26 @@ import { newUuid } from '../../base/ids.ts'
 import type { Exchange } from '../server/exchange.ts'
 import { setHeader } from './request/withhold-credentials.ts'
 
-/** Requests that the custom HTTP app of a deployment may pass on to the routes of Weir. */
-export interface PassedRequests {
-  /** Adds a request that is open; returns its id. */
-  add(exchange: Exchange): string
-  /** Must be called when the request is closed. */
-  remove(id: string): void
-  /**
-   * Gives a request that the app has passed on the credentials of the caller's request, with the headers by which
-   * requests of browsers are checked. Does nothing for a request without a valid id.
-   */
-  resume(exchange: Exchange): void
-}
-
 /** Headers that browser gates check; an app must not be able to change them. */
 const GATE_HEADERS = ['host', 'origin', 'sec-fetch-site'] as const
 
-export function createPassedRequests(): PassedRequests {
+/** Requests that the custom HTTP app of a deployment may pass on to the routes of Weir. */
+export function createPassedRequests() {
   const open = new Map<string, Exchange>()
   return {
-    add(exchange) {
+    /** Adds a request that is open; returns its id. */
+    add(exchange: Exchange): string {
       const id = newUuid()
       open.set(id, exchange)
       return id
     },
-    remove: (id) => void open.delete(id),
-    resume(exchange) {
+    /** Must be called when the request is closed. */
+    remove: (id: string): void => void open.delete(id),
+    /**
+     * Gives a request that the app has passed on the credentials of the caller's request, with the headers by which
+     * requests of browsers are checked. Does nothing for a request without a valid id.
+     */
+    resume(exchange: Exchange): void {
       const id = exchange.req.headers[PASSED_HEADER]
       // Graphs must not get the id in their configuration.
       setHeader(exchange.req, PASSED_HEADER)

@@ -1,6 +1,4 @@
-import type { SchemaName } from '../../schema/registry.ts'
-import type { Parameters } from '../api/parameters.ts'
-import { type Route, type RouteContext, type RouteDefinition, routeOn } from '../api/route.ts'
+import { type Route, type RouteContext, routeOn } from '../api/route.ts'
 import type { DeploymentDeps } from './deps.ts'
 
 export type DeploymentRoute = Route<DeploymentDeps>
@@ -12,11 +10,4 @@ export type DeploymentContext = Pick<
 >
 
 /** Defines one route of the deployment API, like `route()` of the platform API. */
-export function deploymentRoute<
-  const P extends Parameters = Parameters,
-  const Q extends Parameters = Parameters,
-  const B extends SchemaName | 'raw' | undefined = undefined,
-  const R extends SchemaName | 'bytes' = 'bytes',
->(definition: RouteDefinition<DeploymentDeps, P, Q, B, R>): DeploymentRoute {
-  return routeOn<DeploymentDeps>()(definition)
-}
+export const deploymentRoute = routeOn<DeploymentDeps>()

@@ -1,9 +1,6 @@
 import { type ApiHead, openApiDocument } from '../api/openapi.ts'
-import { guardRoutes } from '../api/access.ts'
-import type { GuardedRoute } from '../api/route.ts'
-import type { DeploymentDeps } from './deps.ts'
 import { type RouteGroup, routeGroup } from './http-options.ts'
-import { DEPLOYMENT_NEEDS } from './permissions.ts'
+import type { DeploymentRoute } from './route.ts'
 import { a2aRoutes } from './routes/a2a.ts'
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts'
 import { assistantRoutes } from './routes/assistants.ts'
@@ -30,33 +27,27 @@ export const DEPLOYMENT_API: ApiHead = {
   body_errors: ['body_too_large', 'unsupported_media_type', 'unsupported_encoding'],
 }
 
-/** The routes of the deployment API without the disabled groups, each with its permission. */
-export function deploymentRoutes(
-  disabled: ReadonlySet<RouteGroup> = new Set(),
-): GuardedRoute<DeploymentDeps>[] {
+/** The routes of the deployment API without the disabled groups. */
+export function deploymentRoutes(disabled: ReadonlySet<RouteGroup> = new Set()): DeploymentRoute[] {
   let document: object | undefined
   const openApi = (version: string): object => (document ??= openApiDocument(routes, version, DEPLOYMENT_API))
-  const all: GuardedRoute<DeploymentDeps>[] = guardRoutes<DeploymentDeps>(
-    [
-      ...threadRoutes(),
-      ...threadStateRoutes(),
-      ...runCreationRoutes(),
-      ...runRoutes(),
-      ...streamRoutes(),
-      ...protocolRoutes(),
-      ...cancelRoutes(),
-      ...assistantRoutes(),
-      ...assistantGraphRoutes(),
-      ...storeRoutes(),
-      ...cronRoutes(),
-      ...uiRoutes(),
-      ...mcpRoutes(() => all),
-      ...a2aRoutes(),
-      ...systemRoutes(openApi),
-    ],
-    DEPLOYMENT_NEEDS,
-    new Set(),
-  )
+  const all: DeploymentRoute[] = [
+    ...threadRoutes(),
+    ...threadStateRoutes(),
+    ...runCreationRoutes(),
+    ...runRoutes(),
+    ...streamRoutes(),
+    ...protocolRoutes(),
+    ...cancelRoutes(),
+    ...assistantRoutes(),
+    ...assistantGraphRoutes(),
+    ...storeRoutes(),
+    ...cronRoutes(),
+    ...uiRoutes(),
+    ...mcpRoutes(() => all),
+    ...a2aRoutes(),
+    ...systemRoutes(openApi),
+  ]
   const routes = all.filter(({ path }) => {
     const group = routeGroup(path)
     return group === undefined || !disabled.has(group)

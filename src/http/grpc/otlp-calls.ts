@@ -11,7 +11,6 @@ import type { Entrance } from '../platform/entrance.ts'
 import { requestHead } from '../platform/ingest-handler.ts'
 import type { OtlpKind } from '../platform/otlp.ts'
 import { assertAllowed } from '../api/access.ts'
-import { platformAccess } from '../platform/permissions.ts'
 import { usageWarning } from '../platform/usage-warning.ts'
 import { codeName, framed, messageEncoding, PREFIX_BYTES, statusTrailers } from './grpc-message.ts'
 
@@ -33,7 +32,6 @@ const METHODS: ReadonlyMap<string, OtlpKind> = new Map([
   [`${SERVICE}.metrics.v1.MetricsService/Export`, 'otlp-metrics'],
 ])
 const ENCODINGS = 'identity,gzip,deflate,zstd,snappy'
-const ACCESS = platformAccess('POST /v1/traces')
 const UNMATCHED = '(none)'
 
 /**
@@ -51,7 +49,7 @@ export function createOtlpCalls(deps: AppDeps, entrance: Entrance): GrpcHandler 
     if (kind === undefined)
       throw new AppError('not_found', { message: `There is no method ${call.path} here.` })
     const principal = await deps.authenticator.authenticate(credentialsOf(call.headers))
-    assertAllowed(principal, ACCESS)
+    assertAllowed(principal, { needs: 'runs:create' })
     await deps.rates.assertRoom(principal, undefined)
     const source = { req: call.stream, principal, prefix_bytes: PREFIX_BYTES }
     await withBody(source, entrance.admission, deps.limits, async ({ prefix, bytes, aborted }, hold) => {

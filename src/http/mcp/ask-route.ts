@@ -2,7 +2,7 @@ import { AppError } from '../../base/errors.ts'
 import { parseExact } from '../../schema/exact-json.ts'
 import type { Registry, SchemaName } from '../../schema/registry.ts'
 import { readParameters } from '../api/parameters.ts'
-import type { GuardedRoute, RouteContext } from '../api/route.ts'
+import type { Route, RouteContext } from '../api/route.ts'
 import { parseJsonBody } from '../body/json.ts'
 import { assertAllowed, routeName } from '../api/access.ts'
 
@@ -22,7 +22,7 @@ export type AskRoute = (name: string, input?: RouteInput) => Promise<unknown>
  * routes that answer JSON.
  */
 export function createAskRoute<D extends { registry: Registry }>(
-  routes: readonly GuardedRoute<D>[],
+  routes: readonly Route<D>[],
   {
     deps,
     principal,
@@ -38,9 +38,8 @@ export function createAskRoute<D extends { registry: Registry }>(
   return async (name, { params = {}, query = {}, body } = {}) => {
     const route = routes.find((one) => routeName(one) === name)
     if (route === undefined) throw new AppError('internal', { message: `There is no route ${name}.` })
-    if (!principal.workspace_chosen && route.access.acts_in === 'workspace')
-      throw new AppError('workspace_required')
-    assertAllowed(principal, route.access)
+    if (!principal.workspace_chosen && route.acts_in === 'workspace') throw new AppError('workspace_required')
+    assertAllowed(principal, route)
     route.available?.(deps)
     const reply = await route.handle({
       deps,

@@ -9,12 +9,6 @@ export interface McpTool {
   annotations: JsonObject
 }
 
-/** A page of tools; without `nextCursor` it is the last one. */
-export interface ToolPage {
-  tools: readonly McpTool[]
-  nextCursor?: string
-}
-
 /** The result of a tool. Failures of a tool are results too, because models read them; only wrong calls are errors. */
 export interface ToolResult {
   content: JsonObject[]
@@ -61,8 +55,8 @@ export interface ToolServer {
   info: { name: string; version: string }
   /** How a model should use the tools. */
   instructions?: string
-  /** @throws RpcFault invalid_params for an unknown cursor */
-  list(cursor: string | undefined): Promise<ToolPage>
+  /** A page of tools; without `nextCursor` it is the last one. @throws RpcFault invalid_params for an unknown cursor */
+  list(cursor: string | undefined): Promise<{ tools: readonly McpTool[]; nextCursor?: string }>
   /** @throws RpcFault invalid_params for an unknown tool, or a wrong state */
   call(call: ToolCall): Promise<ToolOutcome>
   /** Takes the answer to a form that a stream has sent; `result` is undefined if the client could not show it. */

@@ -94,13 +94,6 @@ export interface SignIn {
   deployment: string | undefined
 }
 
-/** The authorization server for clients of MCP. */
-export interface Oauth {
-  store: OauthStore
-  /** Limit of registrations by address. */
-  registrations: RateLimit
-}
-
 /** The shares, which need no key to read, and their limits. */
 export interface Sharing {
   shares: ShareStore
@@ -153,7 +146,8 @@ export interface AppDeps {
   /** Checks of requests with a session cookie; undefined with AUTH=off, where cookies do not count. */
   sessionGates: BrowserGates | undefined
   signIn: SignIn
-  oauth: Oauth
+  /** The authorization server for clients of MCP; `registrations` limits those of an address. */
+  oauth: { store: OauthStore; registrations: RateLimit }
   /** The workspace of a deployment that accepts tokens of OAuth, by its name; absent: no deployment is served. */
   consentsIn?(deployment: string): string | undefined
   live: LiveStreams

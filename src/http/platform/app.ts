@@ -12,7 +12,7 @@ import { dispatch } from '../server/dispatch.ts'
 import { createEntrance, type Entrance } from './entrance.ts'
 import { callerOf, sessionOf } from '../server/credentials.ts'
 import { createExchange, type Exchange, sendBytes, withoutPrefix } from '../server/exchange.ts'
-import { createIngestHandler, matchIngest } from './ingest-handler.ts'
+import { createIngestHandler, createIngestMatch } from './ingest-handler.ts'
 import type { RequestHandler } from '../server/http-server.ts'
 import { refuse } from '../server/answer/refuse.ts'
 import { createObserver, type Observer } from '../server/observe.ts'
@@ -23,7 +23,7 @@ import type { WebApp } from '../web/web-app.ts'
 import { consentsIn, type DeploymentMounts, deploymentOf, isServed } from '../deployment/mounts.ts'
 import { pagesOrigin } from '../server/browser/own-address.ts'
 import { platformRoutes } from './routes.ts'
-import type { GuardedPlatformRoute } from './route.ts'
+import type { PlatformRoute } from './route.ts'
 
 export interface AppCompanions {
   /** Observer, shared with the deployment's own listener; default: a new one. */
@@ -53,15 +53,15 @@ function expressPath(path: string): string {
 }
 
 /** Routes by path. Paths without parameters are first, so that `/runs/query` does not match `/runs/{id}`. */
-function byPath(routes: readonly GuardedPlatformRoute[]): Map<string, GuardedPlatformRoute[]> {
-  const groups = new Map<string, GuardedPlatformRoute[]>()
-  const open = ({ path }: GuardedPlatformRoute): number => Number(path.includes('{'))
+function byPath(routes: readonly PlatformRoute[]): Map<string, PlatformRoute[]> {
+  const groups = new Map<string, PlatformRoute[]>()
+  const open = ({ path }: PlatformRoute): number => Number(path.includes('{'))
   for (const route of routes.toSorted((a, b) => open(a) - open(b)))
     groups.set(route.path, [...(groups.get(route.path) ?? []), route])
   return groups
 }
 
-function allowedMethods(routes: readonly GuardedPlatformRoute[]): string {
+function allowedMethods(routes: readonly PlatformRoute[]): string {
   const methods = routes.map(({ method }): string => method)
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
 }
@@ -75,12 +75,14 @@ const require = createRequire(import.meta.url)
 function createRouter(
   deps: AppDeps,
   {
+    all,
     entrance,
     exchangeOf,
     other,
     mounts,
     cors,
   }: {
+    all: readonly PlatformRoute[]
     entrance: Entrance
     exchangeOf(req: Request): Exchange
     other: OtherApi | undefined
@@ -99,11 +101,11 @@ function createRouter(
     return notServedHere(noRoute(asked, mounts.root?.name), asked, other)
   }
   router.disable('x-powered-by').disable('etag').enable('case sensitive routing')
-  for (const [path, routes] of byPath(platformRoutes())) {
+  for (const [path, routes] of byPath(all)) {
     const target = router.route(expressPath(path))
     const allow = allowedMethods(routes)
     if (routes.some(({ any_origin }) => any_origin)) target.all(letAnyOrigin(allow))
-    for (const route of routes.filter(({ hot }) => !hot)) {
+    for (const route of routes.filter(({ hot }) => hot === undefined)) {
       const method = route.method.toLowerCase() as 'get' | 'post' | 'patch' | 'put' | 'delete'
       target[method]((req: Request) => {
         const exchange = exchangeOf(req)
@@ -243,12 +245,15 @@ export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
       throw new AppError('internal', { message: 'A request reached the router before its key was checked.' })
     return exchange
   }
+  const all = platformRoutes()
+  const matchIngest = createIngestMatch(all)
   const ingest = createIngestHandler(deps, entrance)
   // Without keys, pages of other origins must not read responses (IDENTITY-14).
   const cors = deps.gates === undefined ? readCorsRules({}) : undefined
   let router: ReturnType<typeof createRouter> | undefined
   const route = (req: IncomingMessage, res: ServerResponse): void => {
     router ??= createRouter(deps, {
+      all,
       entrance,
       exchangeOf,
       cors,

@@ -13,7 +13,8 @@ import { NOW } from '../../../test/support/faults/test-clock.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Rejected } from '../../trace/decode/decoded.ts'
-import { matchIngest } from './ingest-handler.ts'
+import { createIngestMatch } from './ingest-handler.ts'
+import { platformRoutes } from './routes.ts'
 import { firstInShort, inLong } from '../../../test/support/length.ts'
 
 let fixture: AppFixture
@@ -52,13 +53,14 @@ const REJECTED: Rejected = {
   status: 422,
 }
 
-describe('matchIngest', () => {
-  it('matches the four ingest routes and no others', () => {
+describe('createIngestMatch', () => {
+  it('matches the ingest routes and no others', () => {
+    const matchIngest = createIngestMatch(platformRoutes())
     expect(matchIngest('POST', '/runs/multipart')).toMatchObject({ kind: 'multipart' })
     expect(matchIngest('POST', '/runs/batch')).toMatchObject({ kind: 'batch' })
     expect(matchIngest('POST', '/runs')).toMatchObject({ kind: 'create' })
     expect(matchIngest('PATCH', '/runs/a%20b')).toMatchObject({ kind: 'update', path_run_id: 'a b' })
-    for (const path of ['/runs/query', '/runs/validate', '/run', '/runs/multipart/x', '/']) {
+    for (const path of ['/runs/query', '/runs/validate', '/run', '/runs/multipart/x', '/runs/{id}', '/']) {
       expect(matchIngest('POST', path)).toBeUndefined()
     }
     expect(matchIngest('PATCH', '/runs/a/b')).toBeUndefined()

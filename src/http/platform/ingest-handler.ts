@@ -9,40 +9,19 @@ import { callerOf, sessionOf } from '../server/credentials.ts'
 import type { Entrance } from './entrance.ts'
 import { type Exchange, sendJson } from '../server/exchange.ts'
 import { assertJsonType } from '../body/json.ts'
-import { assertOtlpType, isOtlp, type OtlpKind, otlpProblem, sendExported } from './otlp.ts'
-import { platformAccess } from './permissions.ts'
+import { assertOtlpType, isOtlp, otlpProblem, sendExported } from './otlp.ts'
 import { refuse } from '../server/answer/refuse.ts'
 import { assertAllowed } from '../api/access.ts'
-import type { RouteAccess } from '../api/route.ts'
+import type { HotRoute } from '../api/route.ts'
+import type { PlatformRoute } from './route.ts'
 import { usageWarning } from './usage-warning.ts'
 
-export interface IngestMatch {
-  kind: RequestHead['kind'] | OtlpKind
-  route: string
-  access: RouteAccess
-  /** True if the key may be the password of `Authorization: Basic`, as Langfuse's clients send it. */
-  basic?: true
+export interface IngestMatch extends HotRoute {
+  route: PlatformRoute
   path_run_id?: string
 }
 
-function post(route: string, kind: IngestMatch['kind'], basic?: true): [path: string, match: IngestMatch] {
-  return [route, { kind, route, access: platformAccess(`POST ${route}`), ...(basic && { basic }) }]
-}
-
-const POSTS: ReadonlyMap<string, IngestMatch> = new Map([
-  post('/runs/multipart', 'multipart'),
-  post('/runs/batch', 'batch'),
-  post('/runs', 'create'),
-  post('/otel/v1/traces', 'otlp-traces'),
-  post('/v1/traces', 'otlp-traces'),
-  post('/otel/v1/logs', 'otlp-logs'),
-  post('/v1/logs', 'otlp-logs'),
-  post('/otel/v1/metrics', 'otlp-metrics'),
-  post('/v1/metrics', 'otlp-metrics'),
-  post('/public/otel/v1/traces', 'otlp-traces', true),
-])
 const JSON_KINDS: ReadonlySet<IngestMatch['kind']> = new Set(['batch', 'create', 'update'])
-const PATCH_ACCESS = platformAccess('PATCH /runs/{id}')
 const UPDATE = /^\/runs\/([^/]+)\/?$/
 
 function decoded(segment: string): string {
@@ -53,12 +32,26 @@ function decoded(segment: string): string {
   }
 }
 
-/** The ingest route of a request line; `path` has no prefix. A slash at its end is ignored, as on every other route. */
-export function matchIngest(method: string | undefined, path: string): IngestMatch | undefined {
-  if (method === 'POST') return POSTS.get(path) ?? POSTS.get(path.replace(/\/$/, ''))
-  const id = method === 'PATCH' ? UPDATE.exec(path)?.[1] : undefined
-  if (id === undefined) return undefined
-  return { kind: 'update', route: '/runs/{id}', access: PATCH_ACCESS, path_run_id: decoded(id) }
+/**
+ * Finds the ingest route of a request line; `path` has no prefix. A slash at its end is ignored, as on every other route.
+ */
+export function createIngestMatch(
+  routes: readonly PlatformRoute[],
+): (method: string | undefined, path: string) => IngestMatch | undefined {
+  const posts = new Map<string, IngestMatch>()
+  let update: IngestMatch | undefined
+  for (const route of routes) {
+    if (route.hot === undefined) continue
+    const match = { ...route.hot, route }
+    if (route.method === 'POST') posts.set(route.path, match)
+    else update = match
+  }
+  return (method, path) => {
+    if (method === 'POST') return posts.get(path) ?? posts.get(path.replace(/\/$/, ''))
+    const id = method === 'PATCH' ? UPDATE.exec(path)?.[1] : undefined
+    if (id === undefined || update === undefined) return undefined
+    return { ...update, path_run_id: decoded(id) }
+  }
 }
 
 /** The text of a header, which clients send in UTF-8 and Node reads as Latin-1. */
@@ -130,7 +123,7 @@ export function createIngestHandler(deps: AppDeps, entrance: Entrance) {
     exchange.principal = principal
     const needsNoKey = deps.gates !== undefined || sessionOf(exchange, match) !== undefined
     if (needsNoKey && JSON_KINDS.has(match.kind)) assertJsonType(req, true)
-    assertAllowed(principal, match.access)
+    assertAllowed(principal, match.route)
     const { kind } = match
     if (kind === 'otlp-metrics') {
       assertOtlpType(req)
@@ -148,7 +141,7 @@ export function createIngestHandler(deps: AppDeps, entrance: Entrance) {
     })
   }
   return (exchange: Exchange, match: IngestMatch): void => {
-    exchange.route = match.route
+    exchange.route = match.route.path
     const write = isOtlp(match.kind) ? otlpProblem(exchange) : undefined
     ingest(exchange, match).catch((thrown: unknown) =>
       refuse(exchange, thrown, { ...deps, ...entrance }, write),

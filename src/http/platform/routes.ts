@@ -1,7 +1,5 @@
 import { openApiDocument } from '../api/openapi.ts'
-import { guardRoutes } from '../api/access.ts'
-import { ROUTE_NEEDS, WHOLE_ORGANIZATION } from './permissions.ts'
-import type { GuardedPlatformRoute } from './route.ts'
+import type { PlatformRoute } from './route.ts'
 import { alertRoutes } from './routes/alerts/alerts.ts'
 import { apiKeyRoutes } from './routes/identity/api-keys.ts'
 import { listedSessionRoutes } from './routes/identity/listed-sessions.ts'
@@ -54,8 +52,8 @@ import { scimTokenRoutes } from './routes/identity/scim-tokens.ts'
 import { setupRoutes } from './routes/identity/setup.ts'
 import { workspaceRoutes } from './routes/identity/workspaces.ts'
 
-/** Every route of the platform API, each with its requirement. */
-export function platformRoutes(): GuardedPlatformRoute[] {
+/** Every route of the platform API. */
+export function platformRoutes(): PlatformRoute[] {
   const documents = new Map<string, object>()
   const openApi = (version: string): object => {
     const known = documents.get(version)
@@ -64,62 +62,58 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     documents.set(version, document)
     return document
   }
-  const routes: GuardedPlatformRoute[] = guardRoutes(
-    [
-      ...ingestRoutes(),
-      ...otlpRoutes(),
-      ...statsRoutes(),
-      ...facetRoutes(),
-      ...searchRoutes(),
-      exportRoute(),
-      ...runRoutes(),
-      ...liveRoutes(),
-      ...runV2Routes(),
-      ...traceV2Routes(),
-      ...threadV2Routes(),
-      ...feedbackRoutes(),
-      ...feedbackConfigRoutes(),
-      ...feedbackTokenRoutes(),
-      ...commentRoutes(),
-      ...shareRoutes(),
-      ...publicRoutes(),
-      sessionListRoute(),
-      ...sessionRoutes(),
-      ...projectViewRoutes(),
-      ...alertRoutes(),
-      ...sessionV2Routes(),
-      ...deletionRoutes(),
-      ...priceRoutes(),
-      ...pricePreviewRoutes(),
-      ...repriceRoutes(),
-      ...playgroundRoutes(),
-      ...secretRoutes(),
-      ...browserSessionRoutes(),
-      ...listedSessionRoutes(),
-      ...providerRoutes(),
-      ...organizationRoutes(),
-      ...workspaceRoutes(),
-      ...memberRoutes(),
-      ...inviteRoutes(),
-      ...apiKeyRoutes(),
-      ...auditRoutes(),
-      ...usageRoutes(),
-      ...usageRebuildRoutes(),
-      ...usageLimitRoutes(),
-      ...workspaceLimitRoutes(),
-      ...setupRoutes(),
-      ...scimTokenRoutes(),
-      ...scimRoutes(),
-      ...deploymentRoutes(),
-      ...revisionRoutes(),
-      ...deploymentLogRoutes(),
-      ...serverFactRoutes(),
-      ...mcpRoutes(() => routes),
-      ...oauthRoutes(),
-      ...systemRoutes(openApi),
-    ],
-    ROUTE_NEEDS,
-    WHOLE_ORGANIZATION,
-  )
+  const routes: PlatformRoute[] = [
+    ...ingestRoutes(),
+    ...otlpRoutes(),
+    ...statsRoutes(),
+    ...facetRoutes(),
+    ...searchRoutes(),
+    exportRoute(),
+    ...runRoutes(),
+    ...liveRoutes(),
+    ...runV2Routes(),
+    ...traceV2Routes(),
+    ...threadV2Routes(),
+    ...feedbackRoutes(),
+    ...feedbackConfigRoutes(),
+    ...feedbackTokenRoutes(),
+    ...commentRoutes(),
+    ...shareRoutes(),
+    ...publicRoutes(),
+    sessionListRoute(),
+    ...sessionRoutes(),
+    ...projectViewRoutes(),
+    ...alertRoutes(),
+    ...sessionV2Routes(),
+    ...deletionRoutes(),
+    ...priceRoutes(),
+    ...pricePreviewRoutes(),
+    ...repriceRoutes(),
+    ...playgroundRoutes(),
+    ...secretRoutes(),
+    ...browserSessionRoutes(),
+    ...listedSessionRoutes(),
+    ...providerRoutes(),
+    ...organizationRoutes(),
+    ...workspaceRoutes(),
+    ...memberRoutes(),
+    ...inviteRoutes(),
+    ...apiKeyRoutes(),
+    ...auditRoutes(),
+    ...usageRoutes(),
+    ...usageRebuildRoutes(),
+    ...usageLimitRoutes(),
+    ...workspaceLimitRoutes(),
+    ...setupRoutes(),
+    ...scimTokenRoutes(),
+    ...scimRoutes(),
+    ...deploymentRoutes(),
+    ...revisionRoutes(),
+    ...deploymentLogRoutes(),
+    ...serverFactRoutes(),
+    ...mcpRoutes(() => routes),
+    ...oauthRoutes(),
+    ...systemRoutes(openApi),
+  ]
   return routes
 }

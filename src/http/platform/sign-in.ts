@@ -2,7 +2,7 @@ import type { BrowserSessionStore } from '../../identity/browser-sessions.ts'
 import type { OauthStore } from '../../identity/oauth.ts'
 import type { ProviderSignIn } from '../../identity/oidc/sign-in.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
-import type { Oauth, SignIn } from './app-deps.ts'
+import type { SignIn } from './app-deps.ts'
 import { createRateLimit } from './rate-limit.ts'
 
 /** Maximum number of failed sign-ins from one address in a minute, and of guesses of share tokens. */
@@ -34,6 +34,6 @@ export function createSignIn(
 const REGISTRATIONS = { max: 100, window_ms: 3_600_000 }
 
 /** The dependencies of the routes of OAuth. */
-export function createOauth(store: OauthStore, clock = systemClock): Oauth {
+export function createOauth(store: OauthStore, clock = systemClock) {
   return { store, registrations: createRateLimit({ ...REGISTRATIONS, clock }) }
 }

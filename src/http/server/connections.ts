@@ -22,15 +22,6 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   max_open_requests: 100,
 }
 
-export interface Connections {
-  /**
-   * Counts a request until its response is sent. Returns false if its connection had too many requests and was closed.
-   */
-  admit(req: IncomingMessage, res: ServerResponse): boolean
-  /** Closes connections that have sent nothing yet; Node's closeIdleConnections() leaves them open. */
-  closeUnused(): void
-}
-
 interface Connection {
   address: string
   /** Number of unanswered requests. */
@@ -56,7 +47,7 @@ interface ConnectedServer {
 }
 
 /** Counts the connections of `server` and keeps them within `limits`. */
-export function limitConnections(server: ConnectedServer, limits: ConnectionLimits): Connections {
+export function limitConnections(server: ConnectedServer, limits: ConnectionLimits) {
   const open = new Map<Socket, Connection>()
   const addresses = new Map<string, number>()
   let madeRoomAt = Number.NEGATIVE_INFINITY
@@ -96,7 +87,10 @@ export function limitConnections(server: ConnectedServer, limits: ConnectionLimi
   })
 
   return {
-    admit({ socket }, res) {
+    /**
+     * Counts a request until its response is sent. Returns false if its connection had too many requests and was closed.
+     */
+    admit({ socket }: IncomingMessage, res: ServerResponse): boolean {
       const connection = open.get(socket)
       if (connection === undefined || connection.requests >= limits.max_open_requests) {
         socket.destroy()
@@ -106,7 +100,8 @@ export function limitConnections(server: ConnectedServer, limits: ConnectionLimi
       res.once('close', () => connection.requests--)
       return true
     },
-    closeUnused() {
+    /** Closes connections that have sent nothing yet; Node's closeIdleConnections() leaves them open. */
+    closeUnused(): void {
       for (const socket of open.keys()) if (socket.bytesRead === 0) socket.destroy()
     },
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import type { GuardedRoute, RouteContext } from '../api/route.ts'
+import type { Route, RouteContext } from '../api/route.ts'
 import type { BodyAdmission } from '../body/admission.ts'
 import { dispatch, type DispatchDeps } from './dispatch.ts'
 import { createExchange } from './exchange.ts'
@@ -28,11 +28,11 @@ it('a route has one signal for its client, however often it asks', async () => {
     status: 200,
     params: {},
     query: {},
-    access: { need: 'open' },
+    needs: 'open',
     handle,
   }
   const deps = {} as DispatchDeps
-  const given = route as unknown as GuardedRoute<DispatchDeps>
+  const given = route as unknown as Route<DispatchDeps>
   await dispatch(createExchange(req, res), given, {}, deps, {} as BodyAdmission)
   const [answer] = (await once(client, 'data')) as [Buffer]
   expect(String(answer)).toMatch(/\r\n\r\n"1 1"$/)

@@ -21,7 +21,7 @@ import { watchCaller } from './callers/open-callers.ts'
 import { assertJsonType, assertPlainBody, MAX_JSON_BODY_BYTES, parseJsonBody } from '../body/json.ts'
 import { readParameters } from '../api/parameters.ts'
 import { assertAllowed } from '../api/access.ts'
-import type { GuardedHead, GuardedRoute, RouteHead, RouteReply, Headers, LiveBody } from '../api/route.ts'
+import type { Route, RouteHead, RouteReply, Headers, LiveBody } from '../api/route.ts'
 import type { Compressor } from './answer/compressor.ts'
 import { names, validatorOf, versionOf } from './answer/entity-tag.ts'
 
@@ -112,12 +112,12 @@ function isLive(body: unknown): body is LiveBody {
 
 async function sendReply(
   exchange: Exchange,
-  route: GuardedHead,
+  route: RouteHead,
   reply: RouteReply<unknown>,
   compressor: Compressor | undefined,
 ): Promise<void> {
   const status = reply.status ?? route.status
-  const caching = route.access.need === 'open' ? undefined : NOT_SHARED
+  const caching = route.needs === 'open' ? undefined : NOT_SHARED
   const headers = { 'content-type': route.reply_type, ...caching, ...reply.headers }
   const { body } = reply
   if (body === '') sendBytes(exchange, status, reply.headers ?? {}, body)
@@ -137,7 +137,7 @@ async function sendReply(
  */
 async function sendWhole(
   exchange: Exchange,
-  route: GuardedHead,
+  route: RouteHead,
   { status, headers, body }: { status: number; headers: Headers; body: Uint8Array | string },
   compressor: Compressor | undefined,
 ): Promise<void> {
@@ -156,8 +156,8 @@ const NOT_MODIFIED = 304
 const NOT_SHARED: Headers = { 'cache-control': 'private, no-cache' }
 
 /** Whether a route only reads. Responses of such a route contain no secrets, which compression could reveal. */
-function isRead({ access: { need } }: GuardedHead): boolean {
-  return need === 'open' || need.endsWith(':read')
+function isRead({ needs }: RouteHead): boolean {
+  return needs === 'open' || needs.endsWith(':read')
 }
 
 /** Calls `act` when the response was sent or its connection closed. */
@@ -182,11 +182,11 @@ const BODY_FAULTS: ReadonlySet<string> = new Set(['invalid_json', 'invalid_reque
 /** The caller of a route. @throws AppError as `callerOf`; unauthorized with the challenge of a resource of OAuth */
 async function callerFor<D extends DispatchDeps>(
   exchange: Exchange,
-  { access, oauth }: GuardedRoute<D>,
+  { acts_in, oauth }: Route<D>,
   deps: D,
 ): Promise<Principal> {
   try {
-    return await callerOf(exchange, deps, { ...access, resource: oauth?.path(deps) })
+    return await callerOf(exchange, deps, { acts_in, resource: oauth?.path(deps) })
   } catch (error) {
     if (oauth === undefined || !(error instanceof AppError) || error.code !== 'unauthorized') throw error
     const challenge = oauth.challenge(deps, exchange)
@@ -202,15 +202,15 @@ async function callerFor<D extends DispatchDeps>(
  */
 export async function dispatch<D extends DispatchDeps>(
   exchange: Exchange,
-  route: GuardedRoute<D>,
+  route: Route<D>,
   params: Readonly<Record<string, string | string[] | undefined>>,
   deps: D,
   admission: BodyAdmission,
 ): Promise<void> {
   exchange.route ||= route.path
-  if (route.access.need !== 'open') {
+  if (route.needs !== 'open') {
     exchange.principal ??= await callerFor(exchange, route, deps)
-    assertAllowed(exchange.principal, route.access)
+    assertAllowed(exchange.principal, route)
   }
   route.available?.(deps)
   const search = new URLSearchParams(exchange.search)
@@ -236,7 +236,7 @@ export async function dispatch<D extends DispatchDeps>(
   if (isLive(reply.body) || reply.body instanceof Promise)
     onceClosed(
       exchange,
-      watchCaller(exchange, deps, route.access, () => exchange.res.destroy()),
+      watchCaller(exchange, deps, route, () => exchange.res.destroy()),
     )
   // The response is not awaited, because it may take hours and the request's data is not needed for it.
   return sendReply(exchange, route, reply, deps.compressor)

@@ -18,13 +18,6 @@ export interface WebApp {
   frameScript(): Promise<Uint8Array | undefined>
 }
 
-export interface WebAppOptions {
-  /** Folder of the built interface; it may appear later, and be replaced. */
-  folder: string
-  /** File with the error of the last build, if a build runs beside the server. */
-  errorFile: string
-}
-
 /**
  * Content Security Policy: pages of the interface may load only from this server, without inline code. Frames show UI
  * components of deployments, from the origin of their pages.
@@ -124,7 +117,7 @@ function pageOf(path: string): string | undefined {
 }
 
 /** Serves the interface from `folder`; if the interface has not been built, serves a page with that message. */
-export function createWebApp({ folder, errorFile }: WebAppOptions): WebApp {
+export function createWebApp({ folder, errorFile }: { folder: string; errorFile: string }): WebApp {
   const sendWaiting = async (exchange: Exchange): Promise<void> => {
     const error = await readIfThere(errorFile)
     const { headers, body } = waitingPage(error && Buffer.from(error).toString())

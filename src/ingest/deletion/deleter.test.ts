@@ -50,7 +50,7 @@ async function setUp() {
   return { clock, deletions, metrics, removed, start }
 }
 
-it('deletes single traces of a workspace together, and counts the runs of each', async () => {
+it('deletes single traces of a workspace together with comments written meanwhile, and counts the runs of each', async () => {
   const { clock, start } = await setUp()
   const stored = new Map<string, RunOfTrace & { workspace_id: string }>()
   const asked: { workspace_id: string; trace_id: string }[] = []
@@ -63,6 +63,8 @@ it('deletes single traces of a workspace together, and counts the runs of each',
     }
   }
   const deleted: { workspace_id: string; count: number }[] = []
+  /** The runs that have comments. */
+  const commented = new Set<string>()
   const traces = {
     runsOfTraces: async (workspace_id: string, trace_ids: readonly string[], limit: number) =>
       [...stored.values()]
@@ -71,16 +73,22 @@ it('deletes single traces of a workspace together, and counts the runs of each',
     attachmentsOf: async () => [],
     async deleteRuns(workspace_id: string, run_ids: readonly string[]) {
       deleted.push({ workspace_id, count: run_ids.length })
-      for (const run_id of run_ids) stored.delete(run_id)
+      for (const run_id of run_ids) {
+        commented.add(run_id)
+        stored.delete(run_id)
+      }
     },
   }
   const opened = Promise.withResolvers<void>()
-  const deleter = start(traces, { ready: opened.promise })
+  const removeRuns = async (_workspace: string, run_ids: readonly string[]) => {
+    for (const run_id of run_ids) commented.delete(run_id)
+  }
+  const deleter = start(traces, { ready: opened.promise, comments: { removeRuns } })
   const jobs = []
   for (const { workspace_id, trace_id } of asked)
     jobs.push(await deleter.submit(workspace_id, { kind: 'trace', trace_id }))
   opened.resolve()
-  await eventually(async () => expect(stored.size).toBe(0))
+  await eventually(async () => expect([stored.size, commented.size]).toEqual([0, 0]))
   // Jobs of the same millisecond have no order.
   expect(new Map(deleted.map(({ workspace_id, count }) => [workspace_id, count]))).toEqual(
     new Map(WORKSPACES.map((workspace_id) => [workspace_id, 3 * TRACES])),

@@ -272,6 +272,8 @@ class TraceDeleter implements Deleter {
     const sha256s = await traces.attachmentsOf(workspace_id, run_ids)
     await deletions.noteBlobs(sha256s, clock.now() + HELD_MS)
     await traces.deleteRuns(workspace_id, run_ids, { attachments: sha256s, expired_at })
+    // Again: a comment may have been written while its run was still there.
+    await comments.removeRuns(workspace_id, run_ids)
     await deletions.noteBlobs(sha256s, clock.now())
     this.#deleted += run_ids.length
     if (this.#deleted >= FREED_AFTER) await this.#freeSpace()

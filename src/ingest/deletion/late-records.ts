@@ -5,6 +5,7 @@ import { isObject } from '../../schema/json.ts'
 import { concernedTrace } from '../../trace/decode/named-trace.ts'
 import { FEEDBACK_ROWS } from '../../trace/rows/feedback.ts'
 import { idsOf, readFragments } from '../../trace/rows/fragment.ts'
+import { RowReader } from '../../trace/rows/row-binary.ts'
 import { newJob } from '../jobs.ts'
 import type { LogFrame } from '../log/ingest-log.ts'
 import { RECORD, type StoreBatch } from '../store/store-batch.ts'
@@ -29,17 +30,25 @@ export function deletingLateRecords(
   storeBatch: StoreBatch,
   { deletions, clock, logger }: LateRecordsDeps,
 ): StoreBatch {
-  return async (frames, signal) => {
-    const late = frames.filter(({ received_at }) => received_at < clock.now() - LATE_MS)
-    const stored = await storeBatch(frames, signal)
-    if (late.length === 0) return stored
+  const deleteFrom = async (late: readonly LogFrame[]): Promise<void> => {
     try {
-      for (const [workspace_id, named] of namedBy(late))
+      for (const [workspace_id, named] of namedBy(await withDeletions(deletions, late)))
         await deleteLate(deletions, clock, workspace_id, named)
     } catch (error) {
       logger.warn({ err: error }, 'deleted traces cannot be read, so what was stored late stays')
     }
-    return stored
+  }
+  return (frames, earlierRows) => {
+    const batch = storeBatch(frames, earlierRows)
+    return {
+      derive: (signal) => batch.derive(signal),
+      async finish(signal) {
+        const late = frames.filter(({ received_at }) => received_at < clock.now() - LATE_MS)
+        const stored = await batch.finish(signal)
+        if (late.length > 0) await deleteFrom(late)
+        return stored
+      },
+    }
   }
 }
 
@@ -47,6 +56,20 @@ export interface LateRecordsDeps {
   deletions: Pick<DeletionStore, 'any' | 'among' | 'add'>
   clock: Clock
   logger: Logger
+}
+
+/** The frames of workspaces in which something was deleted recently; usually none, so that nothing is parsed. */
+async function withDeletions(
+  deletions: LateRecordsDeps['deletions'],
+  frames: readonly LogFrame[],
+): Promise<LogFrame[]> {
+  const found: LogFrame[] = []
+  for (const frame of frames) {
+    // A frame is of one request, and so of one workspace, with whose id the rows of both kinds begin.
+    const workspace_id = new RowReader(frame.payload).uuid()
+    if (await deletions.any(workspace_id)) found.push(frame)
+  }
+  return found
 }
 
 function namedBy(frames: readonly LogFrame[]): Map<string, Named> {
@@ -79,7 +102,6 @@ async function deleteLate(
   workspace_id: string,
   named: Named,
 ): Promise<void> {
-  if (!(await deletions.any(workspace_id))) return
   const gone = await deletions.among(workspace_id, [
     ...new Set([...named.values()].flatMap((ids) => [...ids])),
   ])

@@ -27,6 +27,8 @@ export interface WorkspaceIds {
 /** TraceRuns whose fragments must be read before a batch can be derived. */
 export interface BatchNeeds {
   outlines: WorkspaceIds[]
+  /** Whether these include TraceRuns of which this part of the batch has no fragment, so that another part may. */
+  of_others: boolean
   children_of: WorkspaceIds[]
   /**
    * Traces whose id may now belong to another root. The TraceRuns below the root with that id must be derived again.
@@ -46,6 +48,8 @@ export class DeriveBatch {
   readonly fragments = new FragmentSet()
   /** TraceRuns to derive, in order of arrival. */
   readonly touched = new Set<string>()
+  /** TraceRuns that have a fragment in the batch. */
+  readonly own = new Set<string>()
   /** TraceRuns whose fragments have been requested or are complete. */
   readonly complete = new Set<string>()
   /** Heads merged so far, with the state of the fragments that they were merged from. */
@@ -65,8 +69,9 @@ export class DeriveBatch {
   touch(fragment: StoredFragment): void {
     this.fragments.add(fragment)
     this.touched.add(fragment.key)
+    this.own.add(fragment.key)
     const { head, key, hash } = fragment
-    if (holds(head, '"span_id"') && !holds(head, '"parent_run_id"')) this.#roots.add(key + hash)
+    if (holds(head, 'span_id') && !holds(head, 'parent_run_id')) this.#roots.add(key + hash)
   }
 
   /** Adds the cached fragments of the touched TraceRuns. */
@@ -109,6 +114,7 @@ export class DeriveBatch {
     if (missing.length + unasked.length + below.length === 0) return undefined
     return {
       outlines: groupKeys([...new Set(missing)]),
+      of_others: missing.some((key) => !this.own.has(key)),
       children_of: groupKeys(unasked),
       below: groupKeys(below),
     }
@@ -186,7 +192,7 @@ export class DeriveBatch {
     const of = this.fragments.changes(key)
     const known = this.#known.get(key)
     if (known?.of === of) return known.relations
-    const isPlaced = fragments.some(({ head }) => holds(head, '"dotted_order"') && !holds(head, '"span_id"'))
+    const isPlaced = fragments.some(({ head }) => holds(head, 'dotted_order') && !holds(head, 'span_id'))
     const relations = isPlaced ? undefined : relationsOf(this.head(key)!, splitRoots(fragments))
     this.#known.set(key, { of, relations })
     return relations
@@ -283,8 +289,16 @@ function relationsOf(merged: MergedTraceRun, roots: RootSpans | undefined): Rela
   }
 }
 
-function holds(head: Uint8Array, text: string): boolean {
-  return Buffer.from(head.buffer, head.byteOffset, head.byteLength).includes(text)
+/** Names of fields as they are written in a head. */
+const FIELDS = {
+  span_id: Buffer.from('"span_id"'),
+  parent_run_id: Buffer.from('"parent_run_id"'),
+  dotted_order: Buffer.from('"dotted_order"'),
+}
+
+function holds(head: Uint8Array, field: keyof typeof FIELDS): boolean {
+  const bytes = Buffer.isBuffer(head) ? head : Buffer.from(head.buffer, head.byteOffset, head.byteLength)
+  return bytes.includes(FIELDS[field])
 }
 
 /** TraceRuns grouped by workspace, as the store's queries need them. */

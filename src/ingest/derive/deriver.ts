@@ -1,6 +1,6 @@
 import { deriveHead, deriveMerged } from '../../trace/derive/derive.ts'
 import type { TraceRun } from '../../trace/derive/trace-run.ts'
-import { idsOf, keyOf, readFragments, readOutlines } from '../../trace/rows/fragment.ts'
+import { idsOf, keyOf, readOutlines } from '../../trace/rows/fragment.ts'
 import type { ParentLineage, ParentOf } from '../../trace/derive/lineage/lineage.ts'
 import type { LlmContext } from '../../trace/derive/llm.ts'
 import type { MergedTraceRun } from '../../trace/derive/merged-trace-run.ts'
@@ -10,6 +10,7 @@ import { type PayloadWant, mergeHeads, mergePlanned } from '../../trace/derive/p
 import type { UsagePeriod } from '../../usage/counting/claim.ts'
 import { MAX_DEPTH, parentLineage } from '../../trace/derive/lineage/parent-lineage.ts'
 import { type BatchNeeds, DeriveBatch, type WorkspaceIds } from './derive-batch.ts'
+import { type BatchPart, fragmentsOfPart } from './lane-routes.ts'
 import { byFragment, PORTION_BYTES, takePortion, type WorkspaceWants } from './derive-portions.ts'
 import { type Derived, DerivedWriter } from '../store/derived-writer.ts'
 import type { OpenFragments } from './open-fragments.ts'
@@ -41,6 +42,14 @@ export interface ReadBack {
   below: WorkspaceIds[]
 }
 
+/** The part of a batch that a lane derives. */
+export interface LaneBatch extends Omit<BatchPart, 'lane'> {
+  /** Keys of TraceRuns that are derived from their heads alone. */
+  headOnly: ReadonlySet<string>
+  /** Operations received in these periods count for usage. */
+  periods: readonly UsagePeriod[]
+}
+
 /**
  * Converts batches of fragments to lean rows, in steps: `begin` receives a batch and returns the data that must be read
  * back; `goOn` receives this data and returns further needs or the rows. Outlines are read first, until the place of
@@ -48,15 +57,7 @@ export interface ReadBack {
  * time.
  */
 export interface Deriver {
-  /**
-   * Begins a batch. TraceRuns with a key in `headOnly` are derived from their heads alone; operations received in
-   * `periods` count for usage.
-   */
-  begin(
-    payloads: readonly Uint8Array[],
-    headOnly: ReadonlySet<string>,
-    periods: readonly UsagePeriod[],
-  ): DeriveStep
+  begin(batch: LaneBatch): DeriveStep
   goOn(read: ReadBack): DeriveStep
 }
 
@@ -68,9 +69,10 @@ export function createDeriver(
 ): Deriver {
   let work: DeriveWork | undefined
   return {
-    begin(payloads, headOnly, periods) {
-      work = new DeriveWork(context, memory, { headOnly, periods, portionBytes })
-      return work.begin(payloads)
+    begin(batch) {
+      memory.begin(batch.generation)
+      work = new DeriveWork(context, memory, { ...batch, portionBytes })
+      return work.begin(batch)
     },
     goOn(read) {
       if (!work) throw new Error('no batch has begun')
@@ -102,7 +104,7 @@ class DeriveWork {
   constructor(
     context: LlmContext,
     memory: OpenFragments,
-    options: { headOnly: ReadonlySet<string>; periods: readonly UsagePeriod[]; portionBytes: number },
+    options: Pick<LaneBatch, 'headOnly' | 'periods'> & { portionBytes: number },
   ) {
     this.#context = context
     this.#memory = memory
@@ -111,8 +113,8 @@ class DeriveWork {
     this.#out = new DerivedWriter(options.periods)
   }
 
-  begin(payloads: readonly Uint8Array[]): DeriveStep {
-    for (const payload of payloads) for (const fragment of readFragments(payload)) this.#batch.touch(fragment)
+  begin(part: LaneBatch): DeriveStep {
+    for (const fragment of fragmentsOfPart(part)) this.#batch.touch(fragment)
     this.#batch.remember(this.#memory)
     return this.#step()
   }
@@ -148,7 +150,7 @@ class DeriveWork {
       this.#beginPortion(this.#left)
     }
     const payloads = byFragment(takePortion(this.#wanted, this.#portionBytes))
-    return { kind: 'needs', outlines: [], children_of: [], below: [], payloads }
+    return { kind: 'needs', outlines: [], of_others: false, children_of: [], below: [], payloads }
   }
 
   /** Selects as many TraceRuns as can be derived together, at least one. */
@@ -183,8 +185,18 @@ class DeriveWork {
         this.#write(mergeHeads(fragments.of(key)), (heads, { parentOf }) => deriveHead(heads, parentOf)),
       )
     const traceRun = written?.traceRun
-    if (traceRun) this.#noteParent(key, traceRun)
-    if (traceRun?.end_time === undefined) this.#memory.set(key, fragments.of(key))
+    if (!traceRun) return
+    this.#noteParent(key, traceRun)
+    const isOpen = traceRun.end_time === undefined
+    if (isOpen && this.#mayCache(key, traceRun)) this.#memory.set(key, fragments.of(key))
+  }
+
+  /**
+   * Only the lane to which the fragments of a TraceRun go may cache it. Other lanes add fragments to spans: those that
+   * were stored under another id.
+   */
+  #mayCache(key: string, { merged }: TraceRun): boolean {
+    return this.#batch.own.has(key) && merged.head['span_id'] === undefined
   }
 
   /**

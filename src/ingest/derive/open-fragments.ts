@@ -7,6 +7,8 @@ import { type SizedColumn, SIZED_COLUMNS, type StoredFragment } from '../../trac
  * that alone writes to the store may have such a cache. The least recently touched TraceRuns are removed first.
  */
 export interface OpenFragments {
+  /** Must be called before a batch. What was cached two generations of routes ago is not returned (LaneRoutes). */
+  begin(generation: number): void
   /**
    * Returns and removes the cached fragments of a TraceRun. A caller that adds fragments must cache all of them again.
    */
@@ -18,6 +20,7 @@ export interface OpenFragments {
 interface Entry {
   fragments: StoredFragment[]
   bytes: number
+  generation: number
 }
 
 const NONE = new Uint8Array(0)
@@ -29,11 +32,15 @@ const SMALL_BYTES = 4096
 /** `maxBytes` 0 caches nothing. */
 export function createOpenFragments(maxBytes: number): OpenFragments {
   const entries = new RecentMap<string, Entry>(maxBytes, ({ bytes }) => bytes)
+  let generation = 0
   return {
+    begin: (current) => {
+      generation = current
+    },
     take: (key) => {
-      const fragments = entries.get(key)?.fragments
+      const entry = entries.get(key)
       entries.delete(key)
-      return fragments
+      return entry && entry.generation >= generation - 1 ? entry.fragments : undefined
     },
     set: (key, all) => {
       entries.delete(key)
@@ -45,7 +52,7 @@ export function createOpenFragments(maxBytes: number): OpenFragments {
         bytes = heldBytes(fragments)
       }
       if (bytes > most) return
-      entries.set(key, { fragments: fragments.map(copyFragment), bytes })
+      entries.set(key, { fragments: fragments.map(copyFragment), bytes, generation })
     },
   }
 }

@@ -60,8 +60,8 @@ export interface IngestLog {
   append(record: LogRecord): Promise<LogPosition>
   /**
    * The durable frames after `from`, in order, all of one segment: as many as fit into `maxBytes` of payload, and at
-   * least one. Empty at the end of the log. The payloads are in shared memory and valid until the next read. Damaged
-   * bytes are skipped and logged.
+   * least one. Empty at the end of the log. The payloads are in shared memory, and valid until the second next read that
+   * returns frames. Damaged bytes are skipped and logged.
    */
   read(from: LogPosition, maxBytes: number): Promise<LogFrame[]>
   /** Resolves when there may be something to read after `position`, the signal aborts, or the log closes. */
@@ -123,7 +123,8 @@ class SegmentedLog implements IngestLog {
   readonly #writer: LogWriter
   readonly #report: RecoveryReport | undefined
   readonly #waiters = new Set<Waiter>()
-  readonly #readBuffer = createReadBuffer()
+  /** The buffer of the next read, and that of the last one. */
+  #readBuffers = [createReadBuffer(), createReadBuffer()] as const
   #committed: LogPosition
   #commits: Promise<void> = Promise.resolve()
   /** The fields of the first waiting frame that the statistics need. */
@@ -288,8 +289,12 @@ class SegmentedLog implements IngestLog {
   async #readSegment(segment: Segment, from: number, maxBytes: number): Promise<LogFrame[]> {
     const { number: id, end } = segment
     const frames = await this.#withFile(segment, async (file) => {
-      const found = await readFrames(file, segment, from, maxBytes, this.#readBuffer)
-      if (found.length > 0) return found
+      const [buffer, last] = this.#readBuffers
+      const found = await readFrames(file, segment, from, maxBytes, buffer)
+      if (found.length > 0) {
+        this.#readBuffers = [last, buffer]
+        return found
+      }
       this.#markDamaged(segment, { from, to: (await findFrame(file, segment, from + 1)) ?? end })
       return []
     })

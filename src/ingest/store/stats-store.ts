@@ -72,6 +72,8 @@ export interface RunFigures {
   prompt_cost: string | null
   completion_cost: string | null
   total_cost: string | null
+  /** Number of counted calls without a known cost, which `total_cost` leaves out. */
+  unpriced_runs: number
   /** Sums over the TraceRuns with usage, or over their traces. */
   prompt_tokens_each: Percentiles
   completion_tokens_each: Percentiles
@@ -135,6 +137,9 @@ export interface ComparedQuery extends Omit<ListQuery, 'after' | 'order' | 'limi
   selected: SelectedRuns
 }
 
+/** Fields of the TraceRuns below a root: models, names of tools, first lines of errors, tags, metadata. */
+export type BelowField = `${'model' | 'tool' | 'error' | 'tag' | 'metadata'}_below`
+
 /** Fields whose values are compared. The values of `latency` and `tokens` are the lower bounds of classes. */
 export type ComparedField =
   | Exclude<FacetField, 'input_source' | 'output_source' | 'price_model_id' | 'api_key'>
@@ -142,11 +147,12 @@ export type ComparedField =
   | 'thread'
   | 'latency'
   | 'tokens'
+  | BelowField
 
 /** The number of TraceRuns that have a value, among the selected ones and among the others. */
 export interface ComparedValue {
   field: ComparedField
-  /** Key of the metadata; '' for other fields than `metadata_value`. */
+  /** Key of the metadata; '' for other fields than those of values of the metadata. */
   key: string
   value: string
   selected: number

@@ -1,10 +1,6 @@
+import { allSettled } from '../derive/all-settled.ts'
 import { ConfirmedInserts } from '../../trace/rows/confirmed-inserts.ts'
-import {
-  type BatchDeriver,
-  type BatchDeriverDeps,
-  createBatchDeriver,
-  LaneFailure,
-} from '../derive/batch-deriver.ts'
+import { type BatchDeriver, type BatchDeriverDeps, createBatchDeriver } from '../derive/batch-deriver.ts'
 import { readOutlines } from '../../trace/rows/fragment.ts'
 import { groupKeys } from '../derive/derive-batch.ts'
 import type { Derived } from './derived-writer.ts'
@@ -26,99 +22,121 @@ export interface StoreBatchDeps extends BatchDeriverDeps {
 }
 
 /**
- * Stores one batch of log frames and its derived rows; returns the number of lean rows written. Safe to repeat: a call
- * with the same array, after one that failed, does not insert again what is confirmed.
+ * A batch of log frames on its way to the store. Both steps are safe to repeat: after a failure, what is confirmed is
+ * not inserted again. The bytes of the frames must stay unchanged until the second step ends.
  */
-export type StoreBatch = (frames: readonly LogFrame[], signal: AbortSignal) => Promise<number>
+export interface BatchInStore {
+  /** Stores fragments and feedback, and derives. When it has ended, the next batch may begin with this step. */
+  derive(signal: AbortSignal): Promise<void>
+  /**
+   * Writes the derived rows, and returns the number of lean rows. Begins after `derive`, and after `finish` of the batch
+   * before has ended.
+   */
+  finish(signal: AbortSignal): Promise<number>
+}
+
+/** `earlierRows` resolves when the batch before has finished. */
+export type StoreBatch = (frames: readonly LogFrame[], earlierRows: Promise<void>) => BatchInStore
 
 /**
  * The steps from log frames to confirmed rows. When several processes write to one store, fragments are confirmed
  * before anything is read back. If two processes have parts of one TraceRun, the process that reads later then finds
  * both parts (ADR 0003). A process that alone writes to the store inserts and reads at the same time.
+ *
+ * Batches overlap: one is derived while the rows of the one before are written. What deriving reads of earlier batches
+ * is confirmed then: fragments, copies of fragments and waiting children. The only rows that it reads are those below a
+ * root that may have changed; it waits for them.
  */
 export function createStoreBatch(deps: StoreBatchDeps): StoreBatch {
-  const steps = new BatchSteps(deps)
-  return (frames, signal) => steps.store(frames, signal)
+  const timed = createStepTimer(deps.metrics)
+  const deriver = createBatchDeriver(deps, timed)
+  const parts: StoringParts = { ...deps, timed, deriver, alone: oneAfterTheOther() }
+  return (frames, earlierRows) => new BatchSteps(parts, frames, earlierRows)
 }
 
-class BatchSteps {
-  readonly #deps: StoreBatchDeps
-  readonly #timed: StepTimer
-  readonly #deriver: BatchDeriver
+interface StoringParts extends StoreBatchDeps {
+  timed: StepTimer
+  deriver: BatchDeriver
+  /** Runs a work when the works before it have ended. */
+  alone: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+const NOTHING = Promise.resolve()
+
+class BatchSteps implements BatchInStore {
+  readonly #parts: StoringParts
+  readonly #fragments: readonly Uint8Array[]
+  readonly #feedback: readonly Uint8Array[]
+  readonly #earlierRows: Promise<void>
   readonly #confirmed = new ConfirmedInserts()
-  /** The batch of #confirmed. */
-  #frames: readonly LogFrame[] | undefined
+  #derived: readonly Derived[] = []
 
-  constructor(deps: StoreBatchDeps) {
-    this.#deps = deps
-    this.#timed = createStepTimer(deps.metrics)
-    this.#deriver = createBatchDeriver(deps, this.#timed)
+  constructor(parts: StoringParts, frames: readonly LogFrame[], earlierRows: Promise<void>) {
+    this.#parts = parts
+    this.#fragments = payloadsOf(frames, RECORD.fragments)
+    this.#feedback = payloadsOf(frames, RECORD.feedback)
+    this.#earlierRows = earlierRows
   }
 
-  async store(frames: readonly LogFrame[], signal: AbortSignal): Promise<number> {
-    if (frames !== this.#frames) this.#confirmed.clear()
-    this.#frames = frames
-    const stored = await this.#store(frames, signal)
-    this.#confirmed.clear()
-    return stored
-  }
-
-  async #store(frames: readonly LogFrame[], signal: AbortSignal): Promise<number> {
-    const { exclusive } = this.#deps
-    const fragments = payloadsOf(frames, RECORD.fragments)
-    const feedback = payloadsOf(frames, RECORD.feedback)
+  async derive(signal: AbortSignal): Promise<void> {
+    const { timed, exclusive } = this.#parts
+    const feedback = this.#feedback
+    const works: Promise<void>[] = []
     if (feedback.length > 0)
-      await this.#timed('insert_feedback', () => this.#insert('feedback', feedback, signal))
-    if (fragments.length === 0) return 0
-    const inserting = this.#timed('insert_fragments', async () => {
-      for (const part of insertParts(fragments)) await this.#insert('fragments', part, signal)
-    })
+      works.push(timed('insert_feedback', () => this.#insert('feedback', feedback, signal)))
+    if (this.#fragments.length > 0) {
+      const inserting = timed('insert_fragments', async () => {
+        for (const part of insertParts(this.#fragments)) await this.#insert('fragments', part, signal)
+      })
+      works.push(inserting, this.#deriveAfter(inserting, exclusive ? NOTHING : inserting, signal))
+    }
+    await allSettled(works)
+  }
+
+  async #deriveAfter(stored: Promise<void>, begin: Promise<void>, signal: AbortSignal): Promise<void> {
     // Deriving may take minutes on a busy machine, and what it derives is of no use after a failed insert.
     const failed = new AbortController()
-    inserting.catch((error: unknown) => failed.abort(error))
-    const deriving = AbortSignal.any([signal, failed.signal])
-    if (!exclusive) await inserting
-    const missed = new Set<string>()
-    let derived: Derived[]
-    let stored = 0
-    do {
-      do {
-        derived = await this.#derive(fragments, inserting, deriving)
-        await this.#noteWaiting(derived, signal)
-      } while (!exclusive && (await this.#haveCome(derived, missed)))
-      stored += await this.#storeRows(derived, signal)
-    } while (!exclusive && (await this.#rootsHaveCome(derived)))
+    stored.catch((error: unknown) => failed.abort(error))
+    await begin
+    this.#derived = await this.#derive(stored, AbortSignal.any([signal, failed.signal]))
+  }
+
+  async finish(signal: AbortSignal): Promise<number> {
+    let stored = await this.#storeRows(this.#derived, signal)
+    while (!this.#parts.exclusive && (await this.#rootsHaveCome(this.#derived))) {
+      this.#derived = await this.#derive(NOTHING, signal)
+      stored += await this.#storeRows(this.#derived, signal)
+    }
     return stored
   }
 
   #insert(table: StoredTable, rows: readonly Uint8Array[], signal: AbortSignal): Promise<void> {
-    return this.#confirmed.once(table, rows, () => this.#deps.store.insert(table, rows, signal))
+    return this.#confirmed.once(table, rows, () => this.#parts.store.insert(table, rows, signal))
   }
 
-  async #derive(
-    fragments: readonly Uint8Array[],
-    inserting: Promise<void>,
-    signal: AbortSignal,
-  ): Promise<Derived[]> {
-    try {
-      const [derived] = await Promise.all([this.#deriver.derive(fragments, signal), inserting])
-      return [derived]
-    } catch (thrown) {
-      await inserting // the derivation below reads back the rows that this inserts
-      if (!(thrown instanceof LaneFailure)) throw thrown
-      return this.#deriver.deriveApart(fragments, signal)
+  /** Derives until no unknown parent has come through another process meanwhile. */
+  async #derive(stored: Promise<void>, signal: AbortSignal): Promise<Derived[]> {
+    const { deriver, exclusive, alone } = this.#parts
+    const state = { stored, earlierRows: this.#earlierRows }
+    const missed = new Set<string>()
+    for (;;) {
+      const derived = await alone(() => deriver.derive(this.#fragments, state, signal))
+      await this.#noteWaiting(derived, signal)
+      if (exclusive || !(await this.#haveCome(derived, missed))) return derived
     }
   }
 
   /**
-   * Records waiting children. This happens before their provisional rows are written, so that a crash in between loses
-   * no child.
+   * Records waiting children, and copies of fragments. This happens before provisional rows are written, so that a crash
+   * in between loses no child.
    */
   async #noteWaiting(derived: readonly Derived[], signal: AbortSignal): Promise<void> {
+    const adopted = derived.filter((part) => part.adopted_count > 0).map((part) => part.adopted)
+    if (adopted.length > 0) await this.#insert('fragments', adopted, signal)
     const waiting = derived.filter((part) => part.waiting_count > 0).map((part) => part.waiting)
     if (waiting.length === 0) return
     await this.#insert('waiting_children', waiting, signal)
-    this.#deriver.waitingChanged()
+    this.#parts.deriver.waitingChanged()
   }
 
   /**
@@ -130,7 +148,9 @@ class BatchSteps {
     const unknown = derived.flatMap((part) => part.unknown_parents).filter((key) => !asked.has(key))
     for (const key of unknown) asked.add(key)
     const found = await Promise.all(
-      groupKeys(unknown).map(({ workspace_id, run_ids }) => this.#deps.store.outlines(workspace_id, run_ids)),
+      groupKeys(unknown).map(({ workspace_id, run_ids }) =>
+        this.#parts.store.outlines(workspace_id, run_ids),
+      ),
     )
     return found.some((rows) => rows.length > 0)
   }
@@ -144,7 +164,7 @@ class BatchSteps {
     const known = new Map(derived.flatMap(({ roots }) => roots.map(({ key, fragments }) => [key, fragments])))
     const found = new Map<string, Set<string>>()
     for (const { workspace_id, run_ids } of groupKeys([...known.keys()])) {
-      for (const { key, hash } of readOutlines(await this.#deps.store.outlines(workspace_id, run_ids))) {
+      for (const { key, hash } of readOutlines(await this.#parts.store.outlines(workspace_id, run_ids))) {
         const hashes = found.get(key)
         if (hashes) hashes.add(hash)
         else found.set(key, new Set([hash]))
@@ -155,29 +175,30 @@ class BatchSteps {
 
   /** Writes the rows. Rows about children that no longer wait are written after the final rows of these children. */
   async #storeRows(derived: readonly Derived[], signal: AbortSignal): Promise<number> {
-    const { usage } = this.#deps
-    const adopted = derived.filter((part) => part.adopted_count > 0).map((part) => part.adopted)
-    if (adopted.length > 0) await this.#insert('fragments', adopted, signal)
+    const { usage, timed, live, deriver } = this.#parts
     const rows = derived.filter((part) => part.count > 0).map((part) => part.rows)
     const claims = derived.filter((part) => part.claims_count > 0).map((part) => part.claims)
     const works: Promise<void>[] = []
-    if (rows.length > 0) works.push(this.#timed('insert_runs', () => this.#insert('runs', rows, signal)))
-    if (claims.length > 0) works.push(this.#timed('count_traces', () => usage.record(claims, signal)))
-    await settled(works)
-    for (const { changes } of derived) this.#deps.live?.publish(changes)
+    if (rows.length > 0) works.push(timed('insert_runs', () => this.#insert('runs', rows, signal)))
+    if (claims.length > 0) works.push(timed('count_traces', () => usage.record(claims, signal)))
+    await allSettled(works)
+    for (const { changes } of derived) live?.publish(changes)
     const resolved = derived.filter((part) => part.resolved_count > 0).map((part) => part.resolved)
     if (resolved.length > 0) await this.#insert('waiting_children', resolved, signal)
-    if (resolved.length > 0) this.#deriver.waitingChanged()
+    if (resolved.length > 0) deriver.waitingChanged()
     return derived.reduce((sum, part) => sum + part.count, 0)
   }
 }
 
-/** Waits for all works, even if one fails, because no part of a batch may still run when the batch is tried again. */
-async function settled(works: readonly Promise<void>[]): Promise<void> {
-  const ends = await Promise.allSettled(works)
-  for (const end of ends) if (end.status === 'rejected') throw end.reason
-}
-
 function payloadsOf(frames: readonly LogFrame[], kind: number): Uint8Array[] {
   return frames.filter((frame) => frame.kind === kind).map((frame) => frame.payload)
+}
+
+function oneAfterTheOther(): StoringParts['alone'] {
+  let last: Promise<unknown> = NOTHING
+  return (work) => {
+    const run = last.then(work)
+    last = run.catch(() => undefined)
+    return run
+  }
 }

@@ -3,7 +3,7 @@ import type { Logger } from '../../base/log.ts'
 import type { Histogram, Metrics } from '../../base/metrics.ts'
 import { aborted, pause } from '../../base/pause.ts'
 import type { IngestLog, LogFrame, LogPosition } from '../log/ingest-log.ts'
-import type { StoreBatch } from './store-batch.ts'
+import type { BatchInStore, StoreBatch } from './store-batch.ts'
 
 /** Maximum payload bytes of one batch from the log. */
 const BATCH_BYTES = 16 << 20
@@ -28,8 +28,8 @@ export interface StoreProgress {
 }
 
 /**
- * Moves the content of the ingest log to the store, in order and with derived rows. Retries until the store is
- * available.
+ * Moves the content of the ingest log to the store, in order and with derived rows. While the rows of one batch are
+ * written, the next is derived. Retries until the store is available.
  */
 export interface StoreWriter {
   progress(): StoreProgress
@@ -79,8 +79,7 @@ class LogStoreWriter implements StoreWriter {
   #failure: AppError | undefined
   /** Steady milliseconds of the last confirmed batch, or of the start. */
   #storedAt = performance.now()
-  /** The batch that is being stored. It is tried again with the same array, by which `storeBatch` knows it. */
-  #batch: { readonly frames: readonly LogFrame[]; derived?: number } | undefined
+  /** Everything before this position is stored and derived. */
   #position: LogPosition
   #waiters: { position: LogPosition; resolve: () => void }[] = []
   #running: Promise<void> = Promise.resolve()
@@ -145,47 +144,74 @@ class LogStoreWriter implements StoreWriter {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping
-    let failures = 0
-    const isReady = this.#deps.ready.then(() => {
+    const { log, storeBatch, ready } = this.#deps
+    const isReady = ready.then(() => {
       this.#progress.up = true
     })
     await Promise.race([isReady, aborted(signal)])
+    /** Where the next batch begins. */
+    let next = this.#position
+    /** Resolves when the rows of the batch before are confirmed. */
+    let earlier = Promise.resolve()
     while (!signal.aborted) {
-      const started = performance.now()
-      const outcome = await this.#step(failures)
-      const ms = performance.now() - started
-      if (outcome === 'idle') await this.#deps.log.waitForData(this.#position, signal)
-      else if (outcome === 'failed') await pause(RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)]!, signal)
-      else {
-        failures = 0
-        this.#batchSeconds.observe(ms / 1000)
-        if (outcome === 'stored') await pause(rest(ms), signal)
+      const from = next
+      const frames = await this.#untilDone(() => log.read(from, BATCH_BYTES))
+      if (frames === undefined) break
+      if (frames.length === 0) {
+        await log.waitForData(from, signal)
+        continue
       }
+      const started = performance.now()
+      const batch = storeBatch(frames, earlier)
+      await this.#untilDone(() => batch.derive(signal))
+      await earlier
+      next = frames.at(-1)!.end
+      earlier = this.#finish(batch, frames, started)
+      // The next batch is read at once if this one is so full that more data probably waits.
+      if (isFull(frames)) continue
+      await earlier
+      await pause(rest(performance.now() - started), signal)
     }
+    await earlier
   }
 
-  /** Stores the next batch. A failed batch must be tried again, because acknowledged data must not be lost. */
-  async #step(failures: number): Promise<'idle' | 'behind' | 'stored' | 'failed'> {
-    const { log, storeBatch, logger } = this.#deps
-    try {
-      const batch = this.#batch ?? { frames: await log.read(this.#position, BATCH_BYTES) }
-      const { frames } = batch
-      if (frames.length === 0) return 'idle'
-      this.#batch = batch
-      batch.derived ??= await storeBatch(frames, this.#stopping.signal)
-      const end = frames.at(-1)!.end
-      await log.commit(end)
-      this.#confirmed(frames, batch.derived, end)
-      return isFull(frames) ? 'behind' : 'stored'
-    } catch (thrown) {
-      if (this.#stopping.signal.aborted) return 'failed'
-      this.#failure = toAppError(thrown)
-      const { code, message } = this.#failure
-      Object.assign(this.#progress, { up: false, last_error: message })
-      if (failures % 10 === 0)
-        logger.warn({ err: thrown, code, failures }, 'store: a batch was not confirmed; trying again')
-      return 'failed'
+  async #finish(batch: BatchInStore, frames: readonly LogFrame[], started: number): Promise<void> {
+    const { signal } = this.#stopping
+    const end = frames.at(-1)!.end
+    const derived = await this.#untilDone(() => batch.finish(signal))
+    await this.#untilDone(() => this.#deps.log.commit(end))
+    if (derived === undefined || signal.aborted) return
+    this.#batchSeconds.observe((performance.now() - started) / 1000)
+    this.#confirmed(frames, derived, end)
+  }
+
+  /**
+   * Repeats a step until it succeeds, because acknowledged data must not be lost. Returns undefined if the writer stops
+   * before.
+   */
+  async #untilDone<T>(step: () => Promise<T>): Promise<T | undefined> {
+    const { signal } = this.#stopping
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        return await step()
+      } catch (thrown) {
+        if (signal.aborted) break
+        this.#failed(thrown, failures)
+        await pause(RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]!, signal)
+      }
     }
+    return undefined
+  }
+
+  #failed(thrown: unknown, failures: number): void {
+    this.#failure = toAppError(thrown)
+    const { code, message } = this.#failure
+    Object.assign(this.#progress, { up: false, last_error: message })
+    if (failures % 10 === 0)
+      this.#deps.logger.warn(
+        { err: thrown, code, failures },
+        'store: a batch was not confirmed; trying again',
+      )
   }
 
   #confirmed(frames: readonly LogFrame[], derived: number, end: LogPosition): void {
@@ -197,7 +223,6 @@ class LogStoreWriter implements StoreWriter {
       stored: frames.reduce((sum, frame) => sum + frame.count, stored),
       derived: this.#progress.derived + derived,
     })
-    this.#batch = undefined
     this.#failure = undefined
     this.#storedAt = performance.now()
     this.#position = end
@@ -207,7 +232,7 @@ class LogStoreWriter implements StoreWriter {
   }
 }
 
-/** Whether a batch is so full that more data is probably available at once, so that the writer need not wait. */
+/** Whether a batch has so many bytes that more data is probably available at once. */
 function isFull(frames: readonly LogFrame[]): boolean {
   return frames.reduce((sum, frame) => sum + frame.payload.length, 0) > BATCH_BYTES / 2
 }

@@ -59,6 +59,8 @@ export interface ThreadSummary {
   prompt_cost: string | null
   completion_cost: string | null
   total_cost: string | null
+  /** Number of calls without a known cost, which the costs leave out. */
+  unpriced_runs: number
   prompt_token_details: Record<string, number>
   completion_token_details: Record<string, number>
   prompt_cost_details: Record<string, string>

@@ -62,6 +62,8 @@ export interface ProjectStats extends ProjectCounts, UsageSums {
   /** Number of roots. */
   trace_count: number
   llm_runs: number
+  /** Number of calls without a known cost, which the costs leave out. */
+  unpriced_runs: number
   latency_p50: number | null
   latency_p99: number | null
   first_token_p50: number | null

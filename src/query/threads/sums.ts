@@ -153,6 +153,7 @@ function summaryOf(thread_id: string, turns: readonly Turn[]): ThreadSummary {
     prompt_cost: dollars(turns.map(({ sums }) => sums.prompt_cost)),
     completion_cost: dollars(turns.map(({ sums }) => sums.completion_cost)),
     total_cost: dollars(turns.map(({ sums }) => sums.total_cost)),
+    unpriced_runs: turns.reduce((sum, { sums }) => sum + sums.unpriced_runs, 0),
     prompt_token_details: tokenSums(details.map((one) => one.prompt_token_details)),
     completion_token_details: tokenSums(details.map((one) => one.completion_token_details)),
     prompt_cost_details: asText(costSums(details.map((one) => one.prompt_cost_details))),

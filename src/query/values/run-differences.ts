@@ -14,7 +14,7 @@ export interface ValueDifference {
   /** Key of the metadata, with `metadata_value`. */
   key?: string
   value: string
-  /** Filter expression that selects the runs with the value. */
+  /** Filter expression that selects the runs with the value; for fields `…_below` these runs, not their roots. */
   filter: string
   /** 0 to 1. */
   selected_share: number
@@ -73,10 +73,12 @@ type Named = Pick<ComparedValue, 'field' | 'key' | 'value'>
 function termsOf({ field, key, value }: Named): Pick<ValueDifference, 'value' | 'filter'> {
   const text = JSON.stringify(value)
   if (field === 'latency' || field === 'tokens') return classTerms(field, Number(value))
-  if (field === 'tag') return { value, filter: `has(tags, ${text})` }
-  if (field === 'error') return { value, filter: `search(error, ${text})` }
+  if (field === 'model_below') return { value, filter: `and(eq(run_type, "llm"), eq(model, ${text}))` }
+  if (field === 'tool_below') return { value, filter: `and(eq(run_type, "tool"), eq(name, ${text}))` }
+  if (field === 'tag' || field === 'tag_below') return { value, filter: `has(tags, ${text})` }
+  if (field === 'error' || field === 'error_below') return { value, filter: `search(error, ${text})` }
   if (field === 'thread') return { value, filter: `eq(thread_id, ${text})` }
-  if (field === 'metadata_value')
+  if (field === 'metadata_value' || field === 'metadata_below')
     return { value, filter: `has(metadata, ${JSON.stringify(JSON.stringify({ [key]: value }))})` }
   return { value, filter: `eq(${field}, ${text})` }
 }

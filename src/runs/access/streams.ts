@@ -22,7 +22,10 @@ export function streamsFor(streams: Streams, checks: RunChecks): Streams {
     followThread: (call, thread_id, following) =>
       streams.followThread(call, thread_id, {
         ...following,
-        mayRead: () => checks.thread(call, thread_id, 'threads:read'),
+        mayRead: async (ended) => {
+          if (ended === undefined) await checks.thread(call, thread_id, 'threads:read')
+          else await checks.runIfThere(call, null, ended, 'threads:read')
+        },
       }),
     async lastSeq(call, thread_id) {
       // A thread that the user may not see counts as a missing thread, which has no events (V-44).

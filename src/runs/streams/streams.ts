@@ -64,13 +64,14 @@ export interface Streams {
     joining: { from: StreamStart; modes: readonly ThreadMode[]; gone: AbortSignal },
   ): Promise<EventStream>
   /**
-   * Events of protocol v2 of all runs of a thread, until the thread is deleted; none while it does not exist. Before
-   * the first event is sent, `mayRead` is called; if it rejects, the stream ends without events.
+   * Events of protocol v2 of all runs of a thread, until the thread is deleted; none while it does not exist, but for
+   * those of a stateless run of this caller that ended less than ten minutes ago. Before the first event is sent,
+   * `mayRead` is called, for such a run with its id; if it rejects, the stream ends without events.
    */
   followThread(
     call: Call,
     thread_id: string,
-    following: Following & { gone: AbortSignal; mayRead?: () => Promise<unknown> },
+    following: Following & { gone: AbortSignal; mayRead?: (ended?: string) => Promise<unknown> },
   ): Promise<ProtocolStream>
   /** The highest `seq` that an event of the thread has; 0 when it has none. */
   lastSeq(call: Call, thread_id: string): Promise<number>

@@ -52,9 +52,9 @@ function readRun({ read, choice, prices: snapshot }: ReadTasks['read-trace-run']
 const SEARCHED = ['id', 'name', 'inputs', 'outputs', 'error', 'extra']
 
 const handlers: Handlers = {
-  'derive-begin': ({ payloads, prices: snapshot, headOnly, periods }) => {
+  'derive-begin': ({ prices: snapshot, ...batch }) => {
     prices.use(snapshot)
-    return deriver.begin(payloads, headOnly, periods)
+    return deriver.begin(batch)
   },
   'derive-go-on': (read) => deriver.goOn(read),
   'read-trace-run': ({ media_link, ...asked }) => {

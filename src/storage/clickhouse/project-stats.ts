@@ -31,12 +31,13 @@ function share(part: string, whole: string): string {
 const statsSql = (doubles: boolean): string => `SELECT ${COUNTS},
   uniqExactIf(trace_id, ${IS_ROOT}) AS trace_count,
   countIf(is_call) AS llm_runs,
+  countIf(counted AND is_unpriced) AS unpriced_runs,
   ${seconds('end_time', IS_ROOT)} AS latency,
   ${seconds('first_token_time', IS_LLM)} AS first_token,
   ${USAGE_SUMS},
   ${share("status = 'error'", `${IS_ROOT} AND ${HAS_ENDED}`)} AS error_rate,
   ${share('isNotNull(first_token_time)', `${IS_LLM} AND ${HAS_ENDED}`)} AS streaming_rate
-FROM (SELECT *, has(adds_to, 'usage') AS counted, has(adds_to, 'call') AS is_call, ${ESTIMATED_COLUMNS}
+FROM (SELECT *, has(adds_to, 'usage') AS counted, has(adds_to, 'call') AS is_call, isNull(total_cost) AS is_unpriced, ${ESTIMATED_COLUMNS}
   FROM (SELECT *, ${addsToSql(SCOPE, doubles)} AS adds_to FROM runs FINAL WHERE ${SCOPE}))
 GROUP BY project_id`
 
@@ -51,6 +52,7 @@ const KEPT_COUNTS = `project_id, toUInt64(sumIf(runs, ${OF_RUNS})) AS run_count,
 const keptStatsSql = (rows: string): string => `SELECT ${KEPT_COUNTS},
   toUInt64(${sum('traces', OF_TRACES)}) AS trace_count,
   toUInt64(${sum('calls', OF_RUNS)}) AS llm_runs,
+  toUInt64(${sum('unpriced_runs', OF_RUNS)}) AS unpriced_runs,
   arraySlice(${percentiles('latency', OF_TRACES)}, 1, 2) AS latency,
   arraySlice(${percentiles('first_token', `${OF_RUNS} AND run_type = 'llm'`)}, 1, 2) AS first_token,
   ${KEPT_TOKENS.map((name) => `${sum(name, OF_RUNS)} AS ${name}`).join(', ')},

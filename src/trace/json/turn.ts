@@ -60,6 +60,7 @@ const FIELDS: Readonly<Record<Exclude<TraceTurnSelect, OfRoot>, (parts: TurnPart
   PROMPT_COST: ({ sums }) => costNumber(sums.prompt_cost),
   COMPLETION_COST: ({ sums }) => costNumber(sums.completion_cost),
   TOTAL_COST: ({ sums }) => costNumber(sums.total_cost),
+  UNPRICED_RUNS: ({ sums }) => sums.unpriced_runs,
   PROMPT_TOKEN_DETAILS: ({ details }) => rawDetails(details.prompt_token_details),
   COMPLETION_TOKEN_DETAILS: ({ details }) => rawDetails(details.completion_token_details),
   PROMPT_COST_DETAILS: ({ details }) => rawDetails(details.prompt_cost_details),

@@ -72,6 +72,7 @@ describe('RowReader', () => {
       word: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
       big: fc.maxSafeNat(),
       signed: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+      whole: fc.maxSafeInteger(),
       real: fc.double({ noNaN: true }),
       id: fc.uuid(),
       text: fc.string({ unit: 'grapheme' }),
@@ -88,6 +89,7 @@ describe('RowReader', () => {
             writer.u32(value.word)
             writer.u64(value.big)
             writer.i64(value.signed)
+            writer.safeI64(value.whole)
             writer.f64(value.real)
             writer.uuid(value.id)
             writer.string(value.text)
@@ -102,6 +104,7 @@ describe('RowReader', () => {
           word: reader.u32(),
           big: reader.u64(),
           signed: reader.i64(),
+          whole: reader.safeI64(),
           real: reader.f64(),
           id: reader.uuid(),
           text: reader.string(),
@@ -114,6 +117,13 @@ describe('RowReader', () => {
       }),
       tries(),
     )
+  })
+
+  it('writes a number as the same Int64 as its BigInt, and refuses others', () => {
+    for (const value of [0, -1, 2 ** 32, -(2 ** 32), 1_764_392_400_000_000, -(2 ** 53), 2 ** 60, -(2 ** 63)])
+      expect(written((writer) => writer.safeI64(value)).i64()).toBe(BigInt(value))
+    for (const value of [0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 63])
+      expect(() => written((writer) => writer.safeI64(value))).toThrow(RangeError)
   })
 
   it('throws RangeError if the bytes end inside a value', () => {

@@ -69,6 +69,16 @@ export class RowWriter {
     this.length = this.buffer.writeBigInt64LE(value, this.length)
   }
 
+  /** As `i64`, for a number; @throws RangeError if it is not whole */
+  safeI64(value: number): void {
+    if (!Number.isInteger(value)) throw new RangeError('RowBinary has no fractions in an Int64')
+    this.reserve(8)
+    const high = Math.floor(value / 2 ** 32)
+    this.buffer.writeUInt32LE(value - high * 2 ** 32, this.length)
+    this.buffer.writeInt32LE(high, this.length + 4)
+    this.length += 8
+  }
+
   /** Writes a signed 128-bit integer: Decimal128. */
   i128(value: bigint): void {
     this.i64(BigInt.asIntN(64, value))
@@ -168,6 +178,8 @@ const SHORT = 32
 /** Number of short strings that a reader keeps; a power of two. */
 const KEPT = 256
 
+const EMPTY = Buffer.alloc(0)
+
 /** Reads RowBinary values in table order. Throws RangeError when the bytes end inside a value. */
 export class RowReader {
   readonly buffer: Buffer
@@ -175,10 +187,10 @@ export class RowReader {
   /** Position of the next value. */
   at: number
   /** Buffer in which the text of a uuid is composed: five times as fast as joining the parts of the text. */
-  private readonly uuidText = Buffer.from(DASHES, 'latin1')
-  /** Short strings by hash, and the positions of their bytes. */
+  private uuidText: Buffer | undefined = undefined
+  /** Short strings by hash, and the positions of their bytes; made for the first one, since many readers read none. */
   private readonly kept: string[] = []
-  private readonly keptAt = new Int32Array(KEPT).fill(-1)
+  private keptAt: Int32Array | undefined = undefined
 
   constructor(bytes: Uint8Array, at = 0) {
     this.buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -233,7 +245,8 @@ export class RowReader {
   }
 
   uuid(): string {
-    const { at, buffer, uuidText } = this
+    const { at, buffer } = this
+    const uuidText = (this.uuidText ??= Buffer.from(DASHES, 'latin1'))
     if (at + 16 > buffer.length) throw new RangeError('RowBinary ends inside a UUID')
     for (let i = 0; i < 16; i++) {
       const byte = buffer[at + UUID_ORDER[i]!]! * 2
@@ -265,6 +278,8 @@ export class RowReader {
   /** Reads a String column as a view of the buffer, without a copy. */
   bytes(): Buffer {
     const size = this.varint()
+    // Most columns of most fragments are empty, and a view of each would cost more than reading all others.
+    if (size === 0) return EMPTY
     if (this.at + size > this.buffer.length) throw new RangeError('RowBinary ends inside a String')
     this.at += size
     return this.buffer.subarray(this.at - size, this.at)
@@ -281,7 +296,8 @@ export class RowReader {
 
   /** The string of these bytes; the same object if the string was read before. */
   private short(start: number, size: number): string {
-    const { buffer, kept, keptAt } = this
+    const { buffer, kept } = this
+    const keptAt = (this.keptAt ??= new Int32Array(KEPT).fill(-1))
     let hash = size
     for (let i = start; i < start + size; i++) hash = (Math.imul(hash, 31) + buffer[i]!) | 0
     const place = (hash ^ (hash >>> 8)) & (KEPT - 1)

@@ -36,7 +36,7 @@ export const i128: Codec<bigint> = {
 }
 /** DateTime64, in the unit of its column. */
 export const ticks: Codec<number> = {
-  write: (out, value) => out.i64(BigInt(value)),
+  write: (out, value) => out.safeI64(value),
   read: (from) => from.safeI64(),
   size: 8,
 }

@@ -1,58 +1,28 @@
 import { newUuid } from '../../../src/base/ids.ts'
 import type { Sample } from './sample.ts'
 
-const at = (path: string, body?: unknown) => ({ path, ...(body !== undefined && { body }) })
-const fixed = (path: string): Sample => ({ isFixed: true, call: () => at(path) })
-const ofDeployment = (path: string, body?: unknown): Sample => ({
-  reach: 'request',
-  call: ({ objects }) => at(`/v2/deployments/${objects.deployment_id}${path}`, body),
-})
-const ofRevision = (prefix: string, path: string, body?: unknown): Sample => ({
-  reach: 'request',
-  call: ({ objects: { deployment_id, revision_id } }) =>
-    at(`${prefix}/${deployment_id}/revisions/${revision_id}${path}`, body),
-})
+const ONE = { reach: 'request', ids: ['deployment_id'] } as const
+const REVISION = { reach: 'request', ids: ['deployment_id', 'revision_id'] } as const
 
 /** Calls of the routes of deployments. */
 export const DEPLOYMENT_SAMPLES: Readonly<Record<string, Sample>> = {
-  'GET /v2/deployments': fixed('/v2/deployments'),
-  'POST /v2/deployments': {
-    call: () => at('/v2/deployments', { name: newUuid().slice(9), source: 'internal_source' }),
-  },
-  'GET /v2/deployments/{id}': ofDeployment(''),
-  'PATCH /v2/deployments/{id}': ofDeployment('', {}),
-  'DELETE /v2/deployments/{id}': ofDeployment(''),
-  'POST /v2/deployments/{id}/upload-url': ofDeployment('/upload-url'),
-  'POST /v2/deployments/{id}/push-token': { ...ofDeployment('/push-token'), status: () => [400] },
+  'GET /v2/deployments': {},
+  'POST /v2/deployments': { body: () => ({ name: newUuid().slice(9), source: 'internal_source' }) },
+  'GET /v2/deployments/{id}': ONE,
+  'PATCH /v2/deployments/{id}': { ...ONE, body: {} },
+  'DELETE /v2/deployments/{id}': ONE,
+  'POST /v2/deployments/{id}/upload-url': ONE,
+  'POST /v2/deployments/{id}/push-token': { ...ONE, status: [400] },
   // Every caller gets the same answer: no upload has this address.
-  'PUT /v2/uploads/{token}': { ...fixed(`/v2/uploads/${newUuid()}`), status: () => [403] },
-  'GET /v2/deployments/{id}/revisions': ofDeployment('/revisions'),
-  'GET /v2/deployments/{id}/revisions/{revision_id}': ofRevision('/v2/deployments', ''),
+  'PUT /v2/uploads/{token}': { path: { token: newUuid() }, status: [403] },
+  'GET /v2/deployments/{id}/revisions': ONE,
+  'GET /v2/deployments/{id}/revisions/{revision_id}': REVISION,
   // This revision has ended without a build.
-  'POST /v2/deployments/{id}/revisions/{revision_id}/redeploy': {
-    ...ofRevision('/v2/deployments', '/redeploy'),
-    status: () => [409],
-  },
-  'POST /v2/deployments/{id}/revisions/{revision_id}/interrupt': {
-    ...ofRevision('/v2/deployments', '/interrupt'),
-    status: () => [202, 409],
-  },
-  'POST /v1/projects/{id}/deploy_logs': {
-    reach: 'request',
-    call: ({ objects }) => at(`/v1/projects/${objects.deployment_id}/deploy_logs`, {}),
-  },
-  'POST /v1/projects/{id}/revisions/{revision_id}/deploy_logs': ofRevision(
-    '/v1/projects',
-    '/deploy_logs',
-    {},
-  ),
-  'POST /v1/projects/{id}/revisions/{revision_id}/build_logs': ofRevision('/v1/projects', '/build_logs', {}),
-  'GET /deployments/{id}/logs': {
-    reach: 'request',
-    call: ({ objects }) => at(`/deployments/${objects.deployment_id}/logs`),
-  },
-  'GET /deployments/runtimes': fixed('/deployments/runtimes'),
-  'GET /v2/listeners': fixed('/v2/listeners'),
-  'GET /o/{tenant}/host/deployments/{id}': fixed(`/o/${newUuid()}/host/deployments/${newUuid()}`),
-  'GET /host/deployments': fixed('/host/deployments'),
+  'POST /v2/deployments/{id}/revisions/{revision_id}/redeploy': { ...REVISION, status: [409] },
+  'POST /v2/deployments/{id}/revisions/{revision_id}/interrupt': { ...REVISION, status: [202, 409] },
+  'POST /v1/projects/{id}/deploy_logs': { ...ONE, body: {} },
+  'POST /v1/projects/{id}/revisions/{revision_id}/deploy_logs': { ...REVISION, body: {} },
+  'POST /v1/projects/{id}/revisions/{revision_id}/build_logs': { ...REVISION, body: {} },
+  'GET /deployments/{id}/logs': ONE,
+  'GET /o/{tenant}/host/deployments/{id}': { path: { tenant: newUuid(), id: newUuid() } },
 }

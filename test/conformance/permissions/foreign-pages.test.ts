@@ -44,7 +44,7 @@ describe('IDENTITY-18: a page of another site cannot use the session, on any rou
   const routes = [
     ...platformRoutes().map((route) => ({ prefix: '', ...route })),
     ...deploymentRoutes(new Set()).map((route) => ({ prefix: `/deployments/${DEPLOYMENT_NAME}`, ...route })),
-  ].filter(({ access }) => access.need !== 'open')
+  ].filter(({ needs }) => needs !== 'open')
 
   it.each(firstInShort(PAGES, 2))('%j', async (page) => {
     expect(routes.length).toBeGreaterThan(150)

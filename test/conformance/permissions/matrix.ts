@@ -4,21 +4,20 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { permissionsOf } from '../../../src/identity/permissions.ts'
 import { routeName } from '../../../src/http/api/access.ts'
-import { platformAccess } from '../../../src/http/platform/permissions.ts'
 import { platformRoutes } from '../../../src/http/platform/routes.ts'
-import type { GuardedPlatformRoute } from '../../../src/http/platform/route.ts'
+import type { PlatformRoute } from '../../../src/http/platform/route.ts'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import { campaignSample } from '../../support/campaign.ts'
 import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { type ApiAnswer, type CheckedApi, openCheckedApi } from '../openapi/checked-api.ts'
-import { disposable, SAMPLES } from './route-samples.ts'
-import type { Caller, Sample, Target } from './sample.ts'
+import { disposable, sampleOf } from './route-samples.ts'
+import { type Caller, callOf, isFixed, type Sample, type Target } from './sample.ts'
 import { bodyOf, fillTenant, missingObjects, openBackDoor, type Tenant } from './tenant-world.ts'
 
 /**
  * Tests every route with every kind of caller, for own, foreign and missing targets, both by X-Tenant-Id and by id. The
- * expected status follows from the published table (src/http/platform/permissions.ts) and from the place of the target,
- * and from nothing else.
+ * expected status follows from what the route says that it needs, and from the place of the target, and from nothing
+ * else.
  */
 
 const ROLES = ['admin', 'operator', 'user', 'viewer'] as const
@@ -176,24 +175,27 @@ function isReachable(caller: Caller, { organization, workspace_id }: Target): bo
   return caller.all_workspaces || caller.workspace_ids.includes(workspace_id)
 }
 
-/** The statuses that the table allows for the call; `tenant` is X-Tenant-Id. */
+/** The statuses that the route allows for the call; `tenant` is X-Tenant-Id. */
 function expectedStatus(
-  route: GuardedPlatformRoute,
+  route: PlatformRoute,
   sample: Sample,
   caller: Caller,
   target: Target,
   tenant?: string,
 ) {
-  const { need, whole_organization, acts_in } = platformAccess(routeName(route))
-  const success = sample.status?.(caller) ?? [route.status]
-  if (need === 'open') return success
+  const { needs, whole_organization, acts_in } = route
+  const { status = [route.status] } = sample
+  const success = typeof status === 'function' ? status(caller) : status
+  if (needs === 'open') return success
   if (!caller.isKey) return [401]
   const [first = null] = acts_in === 'organization' ? caller.workspace_ids : []
   const acting = tenant ?? caller.default_workspace_id ?? first
   if (acting === null || !caller.workspace_ids.includes(acting)) return [403]
-  if (need === 'any writing key' ? caller.read_only : need !== 'any key' && !permissionsOf(caller).has(need))
+  if (
+    needs === 'any writing key' ? caller.read_only : needs !== 'any key' && !permissionsOf(caller).has(needs)
+  )
     return [403]
-  if (whole_organization && !caller.all_workspaces) return [403]
+  if (whole_organization === true && !caller.all_workspaces) return [403]
   if (success.includes(422)) return success
   if (sample.reach === 'request' && target.workspace_id !== acting) return [404]
   if (sample.reach === 'caller' && !isReachable(caller, target)) return [404]
@@ -202,7 +204,7 @@ function expectedStatus(
 }
 
 interface Try {
-  route: GuardedPlatformRoute
+  route: PlatformRoute
   caller: Caller
   target: Target
   tenant?: string | undefined
@@ -216,9 +218,9 @@ async function attempt({
   tenant,
 }: Try): Promise<{ answer: ApiAnswer; faults: string[] }> {
   const name = routeName(route)
-  const sample = SAMPLES[name]
+  const sample = sampleOf(route)
   if (sample === undefined) throw new Error(`no sample for ${name}`)
-  const { headers, ...call } = sample.call(target, caller)
+  const { headers, ...call } = callOf(route, sample, target)
   const tenantHeader = tenant === undefined ? {} : { 'x-tenant-id': tenant }
   const answer = await api({
     ...call,
@@ -269,7 +271,7 @@ async function targetIn(tenant: Tenant, caller: Caller, name: string): Promise<T
   return caller.isKey && isReachable(caller, kept) ? await disposable(api, name, tenant) : kept
 }
 
-async function tryRoute(route: GuardedPlatformRoute, caller: Caller): Promise<string[]> {
+async function tryRoute(route: PlatformRoute, caller: Caller): Promise<string[]> {
   const name = routeName(route)
   const home = homeOf(caller)
   const faults: string[] = []
@@ -287,9 +289,9 @@ async function tryRoute(route: GuardedPlatformRoute, caller: Caller): Promise<st
       faults.push(`${name}: foreign is told from missing: ${foreign.text} ${missing.text}`)
   }
   await run(await targetIn(home, caller, name))
-  if (!caller.isKey || route.access.need === 'open') return faults
+  if (!caller.isKey || route.needs === 'open') return faults
   const all = Object.values(tenants)
-  const others = SAMPLES[name]?.isFixed === true ? [] : all.filter((tenant) => tenant !== home)
+  const others = isFixed(sampleOf(route) ?? {}) ? [] : all.filter((tenant) => tenant !== home)
   const ways = [
     ...all.map((tenant) => async () => run(await targetIn(home, caller, name), tenant.workspace_id)),
     ...others.map((tenant) => () => tryForeign(tenant)),

@@ -1,4 +1,6 @@
 import { newUuid } from '../../../src/base/ids.ts'
+import { routeName } from '../../../src/http/api/access.ts'
+import type { PlatformRoute } from '../../../src/http/platform/route.ts'
 import { multipartBody } from '../../support/traces/wire-body.ts'
 import {
   addDeployment,
@@ -17,39 +19,21 @@ import {
 } from './tenant-world.ts'
 import type { CheckedApi } from '../openapi/checked-api.ts'
 import { PROJECT_SAMPLES } from './project-samples.ts'
-import { PLAYGROUND_SAMPLES } from './playground-samples.ts'
 import { DEPLOYMENT_SAMPLES } from './deployment-samples.ts'
 import { THREAD_SAMPLES } from './thread-samples.ts'
 import type { Caller, Sample, Target } from './sample.ts'
 
-const at = (path: string, body?: unknown, headers?: Record<string, string>) => ({
-  path,
-  ...(body !== undefined && { body }),
-  ...(headers !== undefined && { headers }),
-})
-const fixed = (path: string, body?: unknown, headers?: Record<string, string>): Sample => ({
-  isFixed: true,
-  call: () => at(path, body, headers),
-})
-/** A call with a token that was never issued; every caller gets the same answer. */
-const unknown = (path: string, body?: unknown): Sample => ({ ...fixed(path, body), status: () => [404] })
-const unknownToken = (path: string, body?: unknown, prefix = ''): Sample =>
-  unknown(`${prefix}/public/${newUuid()}${path}`, body)
+/** Calls with a token that was never issued; every caller gets the same answer. */
+const UNKNOWN_TOKEN: Sample = { path: { token: newUuid(), id: newUuid() }, status: [404] }
 const traceRun = () => ({ id: newUuid(), name: 'r', run_type: 'chain', start_time: Date.now(), inputs: {} })
-const usage = (name: string): Sample => ({
-  call: ({ workspace_id }) => {
-    const query = new URLSearchParams({ ...RANGE, workspace_ids: workspace_id, group_by: 'project' })
-    return at(`/orgs/current/billing/${name}?${String(query)}`)
-  },
+const usage = (fields: Record<string, string> = {}): Sample => ({
+  query: ({ workspace_id }) =>
+    String(new URLSearchParams({ ...RANGE, workspace_ids: workspace_id, ...fields })),
 })
-const usageList = (name: string): Sample => ({
-  call: ({ workspace_id }) => {
-    const query = new URLSearchParams({ ...RANGE, workspace_ids: workspace_id })
-    return at(`/orgs/current/billing/${name}?${String(query)}`)
-  },
-})
+const BY_PROJECT = usage({ group_by: 'project' })
+
 /** True when the caller holds an admin's permissions. */
-export const mayManage = ({ role, member_role, read_only }: Caller): boolean =>
+const mayManage = ({ role, member_role, read_only }: Caller): boolean =>
   role === 'admin' && (member_role ?? 'admin') === 'admin' && !read_only
 
 const SERVICE = '/orgs/current/service-keys'
@@ -60,18 +44,15 @@ const INGEST_OTLP = { 'content-type': 'application/json' }
 
 /** Calls of SCIM with keys, which it does not accept. */
 function scimSamples(): Record<string, Sample> {
-  const refused = (path: string, body?: unknown): Sample => ({
-    ...fixed(`/scim/v2${path}`, body),
-    status: () => [401],
-  })
+  const refused: Sample = { path: { id: '1' }, status: [401] }
   const all: Record<string, Sample> = {}
   for (const path of ['/ServiceProviderConfig', '/ResourceTypes', '/Schemas'])
-    all[`GET /scim/v2${path}`] = refused(path)
+    all[`GET /scim/v2${path}`] = refused
   for (const path of ['/Users', '/Groups']) {
-    all[`GET /scim/v2${path}`] = refused(path)
-    all[`POST /scim/v2${path}`] = refused(path, {})
-    for (const method of ['GET', 'DELETE']) all[`${method} /scim/v2${path}/{id}`] = refused(`${path}/1`)
-    for (const method of ['PUT', 'PATCH']) all[`${method} /scim/v2${path}/{id}`] = refused(`${path}/1`, {})
+    all[`GET /scim/v2${path}`] = refused
+    all[`POST /scim/v2${path}`] = { ...refused, body: {} }
+    for (const method of ['GET', 'DELETE']) all[`${method} /scim/v2${path}/{id}`] = refused
+    for (const method of ['PUT', 'PATCH']) all[`${method} /scim/v2${path}/{id}`] = { ...refused, body: {} }
   }
   return all
 }
@@ -79,365 +60,237 @@ function scimSamples(): Record<string, Sample> {
 /** Calls of the routes of service keys and personal access tokens under these paths. */
 function keySamples(service: string, personal: string): Record<string, Sample> {
   return {
-    [`GET ${service}`]: fixed(service),
     [`POST ${service}`]: {
       reach: 'grant',
-      call: ({ workspace_id }) => at(service, { description: 'k', workspaces: [workspace_id] }),
+      body: (o) => ({ description: 'k', workspaces: [o.workspace_id] }),
     },
-    [`DELETE ${service}/{id}`]: {
-      reach: 'caller',
-      call: ({ objects }) => at(`${service}/${objects.service_key_id}`),
-    },
-    [`GET ${personal}`]: fixed(personal),
+    [`DELETE ${service}/{id}`]: { reach: 'caller', ids: ['service_key_id'] },
+    [`GET ${personal}`]: {},
     [`POST ${personal}`]: {
       reach: 'grant',
-      call: ({ workspace_id }) => at(personal, { description: 'k', workspaces: [workspace_id] }),
+      body: (o) => ({ description: 'k', workspaces: [o.workspace_id] }),
       // A service key has no user, so it cannot create a personal token.
       status: ({ user_id }) => [user_id === null ? 422 : 200],
     },
     [`DELETE ${personal}/{id}`]: {
       reach: 'caller',
-      call: ({ objects }) => at(`${personal}/${objects.token_id}`),
+      ids: ['token_id'],
       // Only an admin can revoke the tokens of other users.
       status: (caller) => [mayManage(caller) ? 204 : 404],
     },
   }
 }
 
-/** A sample for every route of the platform API. The test fails for a route that has none. */
+/** Samples of routes whose calls differ in more than the offset of a page. */
 export const SAMPLES: Readonly<Record<string, Sample>> = {
-  'POST /runs/multipart': fixed('/runs/multipart', multipartBody([]), MULTIPART),
-  'POST /runs/batch': { call: () => at('/runs/batch', { post: [traceRun()] }) },
-  'POST /runs': { call: () => at('/runs', traceRun()) },
-  'PATCH /runs/{id}': {
-    call: ({ objects }) => at(`/runs/${objects.updated_run_id}`, { outputs: { stray: true } }),
+  'POST /runs/multipart': { body: multipartBody([]), headers: MULTIPART },
+  'POST /runs/batch': { body: () => ({ post: [traceRun()] }) },
+  'POST /runs': { body: () => traceRun() },
+  'PATCH /runs/{id}': { ids: ['updated_run_id'], body: { outputs: { stray: true } } },
+  'POST /otel/v1/traces': { body: { resourceSpans: [] }, headers: INGEST_OTLP },
+  'POST /v1/traces': { body: { resourceSpans: [] }, headers: INGEST_OTLP },
+  'POST /public/otel/v1/traces': { body: { resourceSpans: [] }, headers: INGEST_OTLP },
+  'POST /otel/v1/metrics': { body: { resourceMetrics: [] }, headers: INGEST_OTLP },
+  'POST /v1/metrics': { body: { resourceMetrics: [] }, headers: INGEST_OTLP },
+  'POST /otel/v1/logs': { body: { resourceLogs: [] }, headers: INGEST_OTLP },
+  'POST /v1/logs': { body: { resourceLogs: [] }, headers: INGEST_OTLP },
+  'POST /feedback': { body: (o) => ({ run_id: o.updated_run_id, key: 'stray' }) },
+  'GET /runs/{id}': { reach: 'request', ids: ['run_id'] },
+  'GET /runs/{id}/media': { reach: 'request', ids: ['run_id'], query: 'path=/inputs/file' },
+  'POST /runs/query': { body: (o) => ({ session: [o.session_id], id: [o.run_id] }) },
+  'POST /runs/stats': { body: (o) => ({ session: [o.session_id], group_by: { attribute: 'name' } }) },
+  'POST /runs/facets': { body: (o) => ({ session: [o.session_id], field: 'name' }) },
+  'POST /runs/differences': { body: (o) => ({ session: [o.session_id], selected: [o.run_id] }) },
+  // The workspaces have no secret for a provider, so no provider is called.
+  'POST /playground/runs': {
+    body: {
+      provider: 'openai',
+      model: 'm',
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],
+    },
+    status: [409],
   },
-  'POST /otel/v1/traces': fixed('/otel/v1/traces', { resourceSpans: [] }, INGEST_OTLP),
-  'POST /v1/traces': fixed('/v1/traces', { resourceSpans: [] }, INGEST_OTLP),
-  'POST /public/otel/v1/traces': fixed('/public/otel/v1/traces', { resourceSpans: [] }, INGEST_OTLP),
-  'POST /otel/v1/metrics': fixed('/otel/v1/metrics', { resourceMetrics: [] }, INGEST_OTLP),
-  'POST /v1/metrics': fixed('/v1/metrics', { resourceMetrics: [] }, INGEST_OTLP),
-  'POST /otel/v1/logs': fixed('/otel/v1/logs', { resourceLogs: [] }, INGEST_OTLP),
-  'POST /v1/logs': fixed('/v1/logs', { resourceLogs: [] }, INGEST_OTLP),
-  'POST /feedback': {
-    call: ({ objects }) => at('/feedback', { run_id: objects.updated_run_id, key: 'stray' }),
+  'POST /workspaces/current/secrets': { body: [{ key: 'STRAY', value: null }] },
+  'PUT /workspaces/current/secrets/{key}': {
+    path: { key: 'STRAY' },
+    body: {
+      value: 'v',
+      hosts: ['127.0.0.1'],
+    },
   },
-  'GET /runs/{id}': { reach: 'request', call: ({ objects }) => at(`/runs/${objects.run_id}`) },
-  'GET /runs/{id}/media': {
-    reach: 'request',
-    call: ({ objects }) => at(`/runs/${objects.run_id}/media?path=/inputs/file`),
-  },
-  'POST /runs/query': {
-    call: ({ objects }) => at('/runs/query', { session: [objects.session_id], id: [objects.run_id] }),
-  },
-  'POST /runs/stats': {
-    call: ({ objects }) =>
-      at('/runs/stats', { session: [objects.session_id], group_by: { attribute: 'name' } }),
-  },
-  'POST /runs/facets': {
-    call: ({ objects }) => at('/runs/facets', { session: [objects.session_id], field: 'name' }),
-  },
-  'POST /runs/differences': {
-    call: ({ objects }) =>
-      at('/runs/differences', { session: [objects.session_id], selected: [objects.run_id] }),
-  },
-  ...PLAYGROUND_SAMPLES,
+  'DELETE /workspaces/current/secrets/{key}': { path: { key: 'UNKNOWN' }, status: [404] },
   // The topic is missing: an accepted stream would not end.
-  'GET /live': { ...fixed('/live'), status: () => [422] },
-  'POST /traces/{trace_id}/search': {
-    call: ({ objects }) => at(`/traces/${objects.run_id}/search`, { query: 'x' }),
-  },
-  'GET /traces/{trace_id}': { reach: 'request', call: ({ objects }) => at(`/traces/${objects.run_id}`) },
-  'GET /runs/{id}/attachments/{name}': {
-    reach: 'request',
-    call: ({ objects }) => at(`/runs/${objects.run_id}/attachments/note`),
-  },
-  'GET /runs/export': { call: ({ objects }) => at(`/runs/export?session=${objects.session_id}`) },
-  'POST /runs/validate': fixed('/runs/validate', { post: [] }),
-  'GET /feedback/{id}': { reach: 'request', call: ({ objects }) => at(`/feedback/${objects.feedback_id}`) },
-  'PATCH /feedback/{id}': {
-    reach: 'request',
-    call: ({ objects }) => at(`/feedback/${objects.feedback_id}`, { score: 1 }),
-  },
-  'DELETE /feedback/{id}': {
-    reach: 'request',
-    call: ({ objects }) => at(`/feedback/${objects.feedback_id}`),
-  },
-  'POST /feedback/tokens': {
-    call: ({ objects }) => at('/feedback/tokens', { run_id: objects.updated_run_id, feedback_key: 'stray' }),
-  },
-  'GET /feedback/tokens': { call: ({ objects }) => at(`/feedback/tokens?run_id=${objects.run_id}`) },
-  'GET /feedback/tokens/{token}': unknown(`/feedback/tokens/${newUuid()}?score=1`),
-  'POST /feedback/tokens/{token}': unknown(`/feedback/tokens/${newUuid()}`, { score: 1 }),
-  'GET /feedback-configs': fixed('/feedback-configs'),
+  'GET /live': { status: [422] },
+  'POST /traces/{trace_id}/search': { ids: ['run_id'], body: { query: 'x' } },
+  'GET /traces/{trace_id}': { reach: 'request', ids: ['run_id'] },
+  'GET /runs/{id}/attachments/{name}': { reach: 'request', ids: ['run_id'], path: { name: 'note' } },
+  'GET /runs/export': { query: (o) => `session=${o.session_id}` },
+  'POST /runs/validate': { body: { post: [] } },
+  'GET /feedback/{id}': { reach: 'request', ids: ['feedback_id'] },
+  'PATCH /feedback/{id}': { reach: 'request', ids: ['feedback_id'], body: { score: 1 } },
+  'DELETE /feedback/{id}': { reach: 'request', ids: ['feedback_id'] },
+  'POST /feedback/tokens': { body: (o) => ({ run_id: o.updated_run_id, feedback_key: 'stray' }) },
+  'GET /feedback/tokens': { query: (o) => `run_id=${o.run_id}` },
+  'GET /feedback/tokens/{token}': { ...UNKNOWN_TOKEN, query: 'score=1' },
+  'POST /feedback/tokens/{token}': { ...UNKNOWN_TOKEN, body: { score: 1 } },
+  'GET /feedback-configs': {},
   'POST /feedback-configs': {
-    call: () => at('/feedback-configs', { feedback_key: newUuid(), feedback_config: { type: 'freeform' } }),
+    body: () => ({ feedback_key: newUuid(), feedback_config: { type: 'freeform' } }),
   },
   'PATCH /feedback-configs': {
     reach: 'request',
-    call: ({ objects }) =>
-      at('/feedback-configs', { feedback_key: objects.feedback_key, is_lower_score_better: true }),
+    body: (o) => ({ feedback_key: o.feedback_key, is_lower_score_better: true }),
   },
-  'DELETE /feedback-configs': {
-    reach: 'request',
-    call: ({ objects }) => at(`/feedback-configs?feedback_key=${objects.feedback_key}`),
-  },
-  'GET /feedback': { call: ({ objects }) => at(`/feedback?run=${objects.run_id}`) },
-  'POST /v2/runs/query': {
-    reach: 'request',
-    call: ({ objects }) => at('/v2/runs/query', { project_ids: [objects.session_id] }),
-  },
-  'GET /v2/runs/{id}': {
-    reach: 'request',
-    call: ({ objects }) => at(`/v2/runs/${objects.run_id}?project_id=${objects.session_id}`),
-  },
+  'DELETE /feedback-configs': { reach: 'request', query: (o) => `feedback_key=${o.feedback_key}` },
+  'GET /feedback': { query: (o) => `run=${o.run_id}` },
+  'POST /v2/runs/query': { reach: 'request', body: (o) => ({ project_ids: [o.session_id] }) },
+  'GET /v2/runs/{id}': { reach: 'request', ids: ['run_id'], query: (o) => `project_id=${o.session_id}` },
   'GET /v2/runs/{id}/url': {
     reach: 'request',
-    call: ({ objects: { run_id, session_id } }) =>
-      at(`/v2/runs/${run_id}/url?project_id=${session_id}&trace_id=${run_id}`),
+    ids: ['run_id'],
+    query: (o) => `project_id=${o.session_id}&trace_id=${o.run_id}`,
   },
-  'POST /v2/traces/query': {
-    reach: 'request',
-    call: ({ objects }) => at('/v2/traces/query', { project_id: objects.session_id }),
-  },
+  'POST /v2/traces/query': { reach: 'request', body: (o) => ({ project_id: o.session_id }) },
   'GET /v2/traces/{id}/runs': {
     reach: 'request',
-    call: ({ objects }) => at(`/v2/traces/${objects.run_id}/runs?project_id=${objects.session_id}`),
+    ids: ['run_id'],
+    query: (o) => `project_id=${o.session_id}`,
   },
-  'PUT /runs/{id}/share': {
-    reach: 'request',
-    call: ({ objects }) => at(`/runs/${objects.run_id}/share`, {}),
-  },
-  'GET /runs/{id}/share': { reach: 'request', call: ({ objects }) => at(`/runs/${objects.run_id}/share`) },
-  'DELETE /runs/{id}/share': { reach: 'request', call: ({ objects }) => at(`/runs/${objects.run_id}/share`) },
+  'PUT /runs/{id}/share': { reach: 'request', ids: ['run_id'], body: {} },
+  'GET /runs/{id}/share': { reach: 'request', ids: ['run_id'] },
+  'DELETE /runs/{id}/share': { reach: 'request', ids: ['run_id'] },
   'POST /v2/runs/{id}/share': {
     reach: 'request',
-    call: ({ objects: { run_id, session_id } }) =>
-      at(`/v2/runs/${run_id}/share`, { session_id, trace_id: run_id }),
+    ids: ['run_id'],
+    body: (o) => ({ session_id: o.session_id, trace_id: o.run_id }),
   },
   'DELETE /v2/runs/{id}/share': {
     reach: 'request',
-    call: ({ objects: { run_id, session_id } }) => at(`/v2/runs/${run_id}/share`, { session_id }),
+    ids: ['run_id'],
+    body: (o) => ({ session_id: o.session_id }),
   },
-  'GET /public/{token}/run': unknownToken('/run'),
-  'GET /public/{token}/run/{id}': unknownToken(`/run/${newUuid()}`),
-  'POST /public/{token}/runs/query': unknownToken('/runs/query', {}),
-  'POST /v2/public/{token}/runs/query': unknownToken('/runs/query', {}, '/v2'),
-  'GET /v2/public/{token}/run/{id}': unknownToken(`/run/${newUuid()}`, undefined, '/v2'),
+  'GET /public/{token}/run': UNKNOWN_TOKEN,
+  'GET /public/{token}/run/{id}': UNKNOWN_TOKEN,
+  'POST /public/{token}/runs/query': { ...UNKNOWN_TOKEN, body: {} },
+  'POST /v2/public/{token}/runs/query': { ...UNKNOWN_TOKEN, body: {} },
+  'GET /v2/public/{token}/run/{id}': UNKNOWN_TOKEN,
   'GET /public/attachments/{id}/{name}': {
-    ...fixed(`/public/attachments/${newUuid()}/note?workspace_id=${newUuid()}&expires=1&signature=0`),
-    status: () => [404],
+    path: { id: newUuid(), name: 'note' },
+    query: `workspace_id=${newUuid()}&expires=1&signature=0`,
+    status: [404],
   },
   ...THREAD_SAMPLES,
-  'DELETE /sessions/{id}': {
-    reach: 'request',
-    call: ({ objects }) => at(`/sessions/${objects.session_id}`),
-  },
-  'DELETE /traces/{trace_id}': {
-    reach: 'request',
-    call: ({ objects }) => at(`/traces/${objects.run_id}`),
-  },
-  'DELETE /sessions': {
-    reach: 'request',
-    call: ({ objects }) => at('/sessions', [objects.session_id]),
-  },
-  'POST /runs/delete/traces': unknown('/runs/delete/traces', { trace_ids: [newUuid()] }),
+  'DELETE /sessions/{id}': { reach: 'request', ids: ['session_id'] },
+  'DELETE /traces/{trace_id}': { reach: 'request', ids: ['run_id'] },
+  'DELETE /sessions': { reach: 'request', body: (o) => [o.session_id] },
+  'POST /runs/delete/traces': { body: { trace_ids: [newUuid()] }, status: [404] },
   'POST /runs/delete': {
     reach: 'request',
-    call: ({ objects }) => at('/runs/delete', { session: objects.session_id, filter: 'eq(name, "nothing")' }),
+    body: (o) => ({ session: o.session_id, filter: 'eq(name, "nothing")' }),
   },
-  'GET /runs/delete/{job_id}': {
-    reach: 'request',
-    call: ({ objects }) => at(`/runs/delete/${objects.deletion_id}`),
-  },
-  'GET /sessions': { call: ({ objects }) => at(`/sessions?id=${objects.session_id}`) },
-  'POST /sessions': { call: () => at('/sessions', { name: newUuid() }) },
-  'GET /sessions/{id}': { reach: 'request', call: ({ objects }) => at(`/sessions/${objects.session_id}`) },
-  'PATCH /sessions/{id}': {
-    reach: 'request',
-    call: ({ objects }) => at(`/sessions/${objects.session_id}`, { description: 'changed' }),
-  },
+  'GET /runs/delete/{job_id}': { reach: 'request', ids: ['deletion_id'] },
+  'GET /sessions': { query: (o) => `id=${o.session_id}` },
+  'POST /sessions': { body: () => ({ name: newUuid() }) },
+  'GET /sessions/{id}': { reach: 'request', ids: ['session_id'] },
+  'PATCH /sessions/{id}': { reach: 'request', ids: ['session_id'], body: { description: 'changed' } },
   ...PROJECT_SAMPLES,
-  'GET /sessions/resolutions': {
-    reach: 'request',
-    call: ({ objects }) => at(`/sessions/resolutions?kind=EXPERIMENT&id=${objects.experiment_id}`),
-  },
-  'POST /sessions/{id}/dashboard': {
-    reach: 'request',
-    call: ({ objects }) => at(`/sessions/${objects.session_id}/dashboard`, {}),
-    status: () => [501],
-  },
-  'GET /v2/sessions': { call: ({ objects }) => at(`/v2/sessions?id=${objects.session_id}`) },
-  'POST /v2/sessions': { call: () => at('/v2/sessions', { type: 'PROJECT', name: newUuid() }) },
-  'GET /v2/sessions/{id}': {
-    reach: 'request',
-    call: ({ objects }) => at(`/v2/sessions/${objects.session_id}`),
-  },
-  'PATCH /v2/sessions/{id}': {
-    reach: 'request',
-    call: ({ objects }) => at(`/v2/sessions/${objects.session_id}`, { description: 'changed' }),
-  },
-  'GET /model-price-map': fixed('/model-price-map'),
-  'GET /model-price-map/lookup': fixed('/model-price-map/lookup?model=zebra'),
-  'POST /model-price-map': {
-    call: () => at('/model-price-map', { ...PRICE, name: newUuid(), match_pattern: `^${newUuid()}$` }),
-  },
-  'POST /model-price-map/preview': fixed('/model-price-map/preview', RANGE),
-  'PUT /model-price-map/{id}': {
-    reach: 'request',
-    call: ({ objects }) => at(`/model-price-map/${objects.price_id}`, { ...PRICE, name: 'changed' }),
-  },
-  'DELETE /model-price-map/{id}': {
-    reach: 'request',
-    call: ({ objects }) => at(`/model-price-map/${objects.price_id}`),
-  },
+  'GET /sessions/resolutions': { reach: 'request', query: (o) => `kind=EXPERIMENT&id=${o.experiment_id}` },
+  'POST /sessions/{id}/dashboard': { reach: 'request', ids: ['session_id'], body: {}, status: [501] },
+  'GET /v2/sessions': { query: (o) => `id=${o.session_id}` },
+  'POST /v2/sessions': { body: () => ({ type: 'PROJECT', name: newUuid() }) },
+  'GET /v2/sessions/{id}': { reach: 'request', ids: ['session_id'] },
+  'PATCH /v2/sessions/{id}': { reach: 'request', ids: ['session_id'], body: { description: 'changed' } },
+  'GET /model-price-map/lookup': { query: 'model=zebra' },
+  'POST /model-price-map': { body: () => ({ ...PRICE, name: newUuid(), match_pattern: `^${newUuid()}$` }) },
+  'POST /model-price-map/preview': { body: RANGE },
+  'PUT /model-price-map/{id}': { reach: 'request', ids: ['price_id'], body: { ...PRICE, name: 'changed' } },
+  'DELETE /model-price-map/{id}': { reach: 'request', ids: ['price_id'] },
   // Each call waits for the previous one.
-  'POST /runs/reprice': { ...fixed('/runs/reprice', RANGE), status: () => [202, 409] },
-  'GET /runs/reprice/{job_id}': {
-    reach: 'request',
-    call: ({ objects }) => at(`/runs/reprice/${objects.job_id}`),
-  },
+  'POST /runs/reprice': { body: RANGE, status: [202, 409] },
+  'GET /runs/reprice/{job_id}': { reach: 'request', ids: ['job_id'] },
   // The key in the body is missing, because every caller could send one.
-  'POST /auth/session': { ...fixed('/auth/session', {}), status: () => [422] },
-  'GET /auth/session': fixed('/auth/session'),
-  'DELETE /auth/session': { ...fixed('/auth/session'), status: () => [204] },
-  'POST /auth/tickets': fixed('/auth/tickets'),
-  'GET /auth/sessions': fixed('/auth/sessions'),
-  'DELETE /auth/sessions/{id}': unknown(`/auth/sessions/${newUuid()}`),
-  'GET /orgs/current/sessions': fixed('/orgs/current/sessions'),
+  'POST /auth/session': { body: {}, status: [422] },
+  'DELETE /auth/session': { status: [204] },
+  'DELETE /auth/sessions/{id}': { path: { id: newUuid() }, status: [404] },
   // The invitation is unknown, because every caller could send one.
   // After ten refusals a minute from one address: 429.
-  'POST /auth/invites': { ...fixed('/auth/invites', { token: 'none' }), status: () => [401, 429] },
-  'POST /auth/invites/accept': {
-    ...fixed('/auth/invites/accept', { token: 'none' }),
-    status: () => [401, 429],
-  },
-  'GET /auth/providers': fixed('/auth/providers'),
+  'POST /auth/invites': { body: { token: 'none' }, status: [401, 429] },
+  'POST /auth/invites/accept': { body: { token: 'none' }, status: [401, 429] },
   // These servers have no provider.
-  'GET /oauth/{id}/login': unknown('/oauth/custom-oidc/login'),
-  'GET /oauth/{id}/callback': unknown('/oauth/custom-oidc/callback?state=s&code=c'),
-  'GET /orgs/current/scim-tokens': fixed('/orgs/current/scim-tokens'),
+  'GET /oauth/{id}/login': { path: { id: 'custom-oidc' }, status: [404] },
+  'GET /oauth/{id}/callback': { path: { id: 'custom-oidc' }, query: 'state=s&code=c', status: [404] },
   // There is no sign-in provider.
-  'POST /orgs/current/scim-tokens': { ...fixed('/orgs/current/scim-tokens', {}), status: () => [409] },
-  'DELETE /orgs/current/scim-tokens/{id}': unknown(`/orgs/current/scim-tokens/${newUuid()}`),
+  'POST /orgs/current/scim-tokens': { body: {}, status: [409] },
+  'DELETE /orgs/current/scim-tokens/{id}': { path: { id: newUuid() }, status: [404] },
   ...scimSamples(),
-  'GET /workspaces': fixed('/workspaces'),
-  'POST /workspaces': { isFixed: true, call: () => at('/workspaces', { display_name: newUuid() }) },
-  'GET /workspaces/{id}': {
-    reach: 'caller',
-    call: ({ workspace_id }) => at(`/workspaces/${workspace_id}`),
-  },
-  'GET /workspaces/current/members': fixed('/workspaces/current/members'),
-  'GET /workspaces/current/stats': fixed('/workspaces/current/stats'),
-  'GET /workspaces/current/ttl-settings': fixed('/workspaces/current/ttl-settings'),
-  'GET /ttl-settings': fixed('/ttl-settings'),
-  'GET /orgs/ttl-settings': fixed('/orgs/ttl-settings'),
+  'POST /workspaces': { body: () => ({ display_name: newUuid() }), isFixed: true },
+  'GET /workspaces/{id}': { reach: 'caller', ids: ['workspace_id'] },
   'PATCH /workspaces/{id}': {
     reach: 'caller',
-    call: ({ workspace_id }) => at(`/workspaces/${workspace_id}`, { display_name: newUuid() }),
+    ids: ['workspace_id'],
+    body: () => ({ display_name: newUuid() }),
   },
-  'DELETE /workspaces/{id}': {
-    reach: 'caller',
-    call: ({ workspace_id }) => at(`/workspaces/${workspace_id}`),
-  },
-  'GET /settings': fixed('/settings'),
-  'GET /orgs/current': fixed('/orgs/current'),
-  'GET /orgs/current/roles': fixed('/orgs/current/roles'),
-  [`GET ${INVITES}`]: fixed(INVITES),
-  [`POST ${INVITES}`]: {
-    reach: 'grant',
-    call: ({ workspace_id }) => at(INVITES, { role: 'viewer', workspace_ids: [workspace_id] }),
-  },
-  [`POST ${INVITES}/{id}/renew`]: {
-    reach: 'caller',
-    call: ({ objects }) => at(`${INVITES}/${objects.invite_id}/renew`),
-  },
-  [`DELETE ${INVITES}/{id}`]: {
-    reach: 'caller',
-    call: ({ objects }) => at(`${INVITES}/${objects.invite_id}`),
-  },
-  [`GET ${MEMBERS}`]: fixed(MEMBERS),
+  'DELETE /workspaces/{id}': { reach: 'caller', ids: ['workspace_id'] },
+  [`POST ${INVITES}`]: { reach: 'grant', body: (o) => ({ role: 'viewer', workspace_ids: [o.workspace_id] }) },
+  [`POST ${INVITES}/{id}/renew`]: { reach: 'caller', ids: ['invite_id'] },
+  [`DELETE ${INVITES}/{id}`]: { reach: 'caller', ids: ['invite_id'] },
   [`POST ${MEMBERS}`]: {
     reach: 'grant',
-    call: ({ workspace_id }) => {
-      const email = `${newUuid()}@example.com`
-      return at(MEMBERS, { email, role: 'viewer', workspace_ids: [workspace_id] })
-    },
+    body: (o) => ({ email: `${newUuid()}@example.com`, role: 'viewer', workspace_ids: [o.workspace_id] }),
   },
-  [`PATCH ${MEMBERS}/{user_id}`]: {
-    reach: 'caller',
-    call: ({ objects }) => at(`${MEMBERS}/${objects.member_id}`, { full_name: 'changed' }),
-  },
-  [`DELETE ${MEMBERS}/{user_id}`]: {
-    reach: 'caller',
-    call: ({ objects }) => at(`${MEMBERS}/${objects.member_id}`),
-  },
+  [`PATCH ${MEMBERS}/{user_id}`]: { reach: 'caller', ids: ['member_id'], body: { full_name: 'changed' } },
+  [`DELETE ${MEMBERS}/{user_id}`]: { reach: 'caller', ids: ['member_id'] },
   ...keySamples(SERVICE, PERSONAL),
   ...keySamples('/api-key', '/api-key/current'),
-  'GET /orgs/current/audit-logs': fixed('/orgs/current/audit-logs'),
-  'GET /orgs/current/audit-logs/export': fixed('/orgs/current/audit-logs/export'),
-  'GET /audit-logs': fixed('/audit-logs?start_time=2026-01-01T00:00:00Z&end_time=2100-01-01T00:00:00Z'),
-  'GET /orgs/current/billing/usage': fixed(
-    `/orgs/current/billing/usage?starting_on=${RANGE.start_time}&ending_before=${RANGE.end_time}`,
-  ),
-  'GET /orgs/current/billing/granular-usage': usage('granular-usage'),
-  'GET /orgs/current/billing/granular-usage/export': usage('granular-usage/export'),
-  'GET /orgs/current/billing/usage-traces': usageList('usage-traces'),
-  'GET /orgs/current/billing/usage-runs': usageList('usage-runs'),
-  'GET /orgs/current/billing/usage-details': usage('usage-details'),
-  'GET /orgs/current/billing/usage-details/export': usage('usage-details/export'),
-  'POST /orgs/current/billing/usage-rebuild': fixed('/orgs/current/billing/usage-rebuild'),
-  'GET /orgs/current/billing/usage-rebuild': fixed('/orgs/current/billing/usage-rebuild'),
-  'GET /setup': fixed('/setup'),
-  'POST /setup': fixed('/setup', { document: { version: 1 }, dry_run: true }),
-  'GET /setup/file': fixed('/setup/file'),
-  'GET /workspaces/{id}/limits': {
-    reach: 'caller',
-    call: ({ workspace_id }) => at(`/workspaces/${workspace_id}/limits`),
+  'GET /orgs/current/audit-logs': {},
+  'GET /orgs/current/audit-logs/export': {},
+  'GET /audit-logs': { query: 'start_time=2026-01-01T00:00:00Z&end_time=2100-01-01T00:00:00Z' },
+  'GET /orgs/current/billing/usage': {
+    query: `starting_on=${RANGE.start_time}&ending_before=${RANGE.end_time}`,
   },
+  'GET /orgs/current/billing/granular-usage': BY_PROJECT,
+  'GET /orgs/current/billing/granular-usage/export': BY_PROJECT,
+  'GET /orgs/current/billing/usage-traces': usage(),
+  'GET /orgs/current/billing/usage-runs': usage(),
+  'GET /orgs/current/billing/usage-details': BY_PROJECT,
+  'GET /orgs/current/billing/usage-details/export': BY_PROJECT,
+  'POST /setup': { body: { document: { version: 1 }, dry_run: true } },
+  'GET /workspaces/{id}/limits': { reach: 'caller', ids: ['workspace_id'] },
   'PUT /workspaces/{id}/limits': {
     reach: 'caller',
-    call: ({ workspace_id }) =>
-      at(`/workspaces/${workspace_id}/limits`, { ingest: { runs_per_minute: 1_000_000 } }),
+    ids: ['workspace_id'],
+    body: { ingest: { runs_per_minute: 1_000_000 } },
   },
-  'GET /usage-limits': fixed('/usage-limits'),
   'PUT /usage-limits': {
     reach: 'caller',
-    call: ({ objects }) =>
-      at('/usage-limits', { api_key_id: objects.service_key_id, limit_value: 1_000_000, mode: 'soft' }),
+    body: (o) => ({ api_key_id: o.service_key_id, limit_value: 1_000_000, mode: 'soft' }),
   },
-  'DELETE /usage-limits/{id}': {
-    reach: 'caller',
-    call: ({ objects }) => at(`/usage-limits/${objects.limit_id}`),
-  },
+  'DELETE /usage-limits/{id}': { reach: 'caller', ids: ['limit_id'] },
   ...DEPLOYMENT_SAMPLES,
-  'GET /ingest/health': fixed('/ingest/health'),
-  'GET /metrics': fixed('/metrics'),
-  'GET /ok': fixed('/ok'),
-  'GET /ready': fixed('/ready'),
-  'GET /info': fixed('/info'),
-  'GET /info/health': fixed('/info/health'),
-  'GET /docs': fixed('/docs'),
-  'GET /docs/{file}': fixed('/docs/page.js'),
-  'POST /mcp': fixed('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }),
-  'GET /.well-known/oauth-protected-resource': fixed('/.well-known/oauth-protected-resource'),
-  'GET /.well-known/oauth-protected-resource/mcp': fixed('/.well-known/oauth-protected-resource/mcp'),
-  'GET /.well-known/oauth-protected-resource/api/mcp': fixed('/.well-known/oauth-protected-resource/api/mcp'),
+  'GET /ok': {},
+  'GET /ready': {},
+  'GET /docs/{file}': { path: { file: 'page.js' } },
+  'POST /mcp': { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } },
   'GET /.well-known/oauth-protected-resource/deployments/{name}/mcp': {
-    ...fixed('/.well-known/oauth-protected-resource/deployments/none/mcp'),
-    status: () => [404],
+    path: { name: 'none' },
+    status: [404],
   },
-  'GET /.well-known/oauth-authorization-server': fixed('/.well-known/oauth-authorization-server'),
   // Registrations are limited per address, so the matrix makes none.
-  'POST /oauth/register': { ...fixed('/oauth/register', {}), status: () => [400] },
+  'POST /oauth/register': { body: {}, status: [400] },
   // No caller names a client that exists.
-  'GET /oauth/authorize': { ...fixed('/oauth/authorize'), status: () => [400] },
+  'GET /oauth/authorize': { status: [400] },
   // A consent needs a session of a browser, which no caller has.
-  'POST /oauth/authorize': { ...fixed('/oauth/authorize', {}), status: () => [403] },
-  'POST /oauth/token': { ...fixed('/oauth/token', {}), status: () => [400] },
-  'POST /oauth/revoke': { ...fixed('/oauth/revoke', {}), status: () => [400] },
-  'GET /openapi.json': fixed('/openapi.json'),
-  'GET /': fixed('/'),
+  'POST /oauth/authorize': { body: {}, status: [403] },
+  'POST /oauth/token': { body: {}, status: [400] },
+  'POST /oauth/revoke': { body: {}, status: [400] },
+}
+
+/** The sample of a route; undefined if it needs one of `SAMPLES` and has none. */
+export function sampleOf(route: PlatformRoute): Sample | undefined {
+  const { params, query, body } = route
+  const isPlain =
+    body === undefined && Object.keys({ ...params, ...query }).every((name) => name === 'offset')
+  return SAMPLES[routeName(route)] ?? (isPlain ? {} : undefined)
 }
 
 /** A target that may be destroyed: the tenant's records, with new ones where the route deletes one. */

@@ -22,7 +22,15 @@ export interface Caller {
 /** The ids of a tenant that requests contain. */
 export type Target = Pick<Tenant, 'organization' | 'workspace_id'> & { objects: Objects }
 
-/** A call of a route that succeeds if the caller has the permission and the target exists for it. */
+/** The objects of a target, and its workspace. */
+type Named = Objects & { workspace_id: string }
+
+type Body = Readonly<Record<string, unknown>> | readonly unknown[] | Uint8Array
+
+/**
+ * How a route is called so that it succeeds if the caller has the permission and the target exists for it. `{}` for a
+ * route that is called without any parameter.
+ */
 export interface Sample {
   /**
    * The workspaces in which the target must be to exist for the caller. `request`: the workspace of the request,
@@ -31,10 +39,40 @@ export interface Sample {
    * that did not exist.
    */
   reach?: 'request' | 'caller' | 'grant'
-  /** The call is the same for every target. */
+  /** Objects of the target that are the parameters of the path, in their order. */
+  ids?: readonly (keyof Named)[]
+  /** Parameters of the path that are the same for every target. */
+  path?: Readonly<Record<string, string>>
+  query?: string | ((o: Named) => string)
+  body?: Body | ((o: Named) => Body)
+  headers?: Record<string, string>
+  /** Whether the call is the same for every target; by default, if none of its parts depends on the target. */
   isFixed?: boolean
-  /** The call, without its key and workspace. */
-  call(target: Target, caller: Caller): Omit<ApiCall, 'key' | 'method'>
   /** Statuses that mean success; by default that of the route. */
-  status?(caller: Caller): number[]
+  status?: readonly number[] | ((caller: Caller) => number[])
+}
+
+/** The call of a route about a target, without key, workspace and method. */
+export function callOf(
+  route: { path: string },
+  sample: Sample,
+  target: Target,
+): Omit<ApiCall, 'key' | 'method'> {
+  const named: Named = { ...target.objects, workspace_id: target.workspace_id }
+  const ids = [...(sample.ids ?? [])]
+  const path = route.path.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
+    const id = sample.path?.[name] === undefined ? ids.shift() : undefined
+    return id === undefined ? (sample.path?.[name] ?? whole) : named[id]
+  })
+  const query = typeof sample.query === 'function' ? sample.query(named) : sample.query
+  const body = typeof sample.body === 'function' ? sample.body(named) : sample.body
+  return {
+    path: query === undefined ? path : `${path}?${query}`,
+    ...(body !== undefined && { body }),
+    ...(sample.headers !== undefined && { headers: sample.headers }),
+  }
+}
+
+export function isFixed({ isFixed: stated, ids, query, body }: Sample): boolean {
+  return stated ?? (ids === undefined && typeof query !== 'function' && typeof body !== 'function')
 }

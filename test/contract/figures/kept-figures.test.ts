@@ -253,14 +253,16 @@ const trace = (workspace_id: string, at: number): TraceRunRow[] => {
   return traceOf(workspace_id, nodes, at, 1)
 }
 
-it('kept figures are read instead of the rows, also at the first start of this release', async () => {
+it.each([
+  ['figures of threads only', '0 AS has_runs, 0 AS has_unpriced'],
+  ['no counts of unpriced calls', '0 AS has_unpriced'],
+])('kept figures are read instead of the rows, also when an earlier release left %s', async (_what, left) => {
   const workspace_id = newUuid()
   const rows = trace(workspace_id, 0)
   await db.insert(rows)
   await roll()
-  // As an earlier release left it: the hour has figures of threads only.
   await db.clickhouse.command(
-    `INSERT INTO figure_hours SELECT * REPLACE (0 AS has_runs) FROM figure_hours FINAL WHERE workspace_id = {workspace_id:UUID}`,
+    `INSERT INTO figure_hours SELECT * REPLACE (${left}) FROM figure_hours FINAL WHERE workspace_id = {workspace_id:UUID}`,
     { params: { workspace_id } },
   )
   await db.clickhouse.command('OPTIMIZE TABLE figure_hours FINAL')

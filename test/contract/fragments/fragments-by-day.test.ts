@@ -25,7 +25,7 @@ it('reads return each fragment that is kept, and no other, whatever day it came 
     await world.check()
   })
   // The store executes some dozen statements for each input.
-  await fc.assert(property, tries(16, { longest: 2 }))
+  await fc.assert(property, tries(8, { longest: 4 }))
 })
 
 it('an expired day of a project is freed as a whole, without a statement that deletes fragments', async () => {

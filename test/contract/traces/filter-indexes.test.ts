@@ -1,9 +1,12 @@
 import { createClient } from '@clickhouse/client'
 import { expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
+import { createLogger } from '../../../src/base/log.ts'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
+import type { ReadStore } from '../../../src/ingest/store/stats-store.ts'
 import type { ListQuery } from '../../../src/ingest/store/trace-store.ts'
 import type { ClickHouse, StatementOptions } from '../../../src/storage/clickhouse/connect.ts'
+import { fillHourChanges } from '../../../src/storage/clickhouse/hours/fill-hour-changes.ts'
 import { indexWords } from '../../../src/storage/clickhouse/search/index-words.ts'
 import { createTraceStore } from '../../../src/storage/clickhouse/trace-store.ts'
 import { parseFilter } from '../../../src/trace/filter/filter.ts'
@@ -54,6 +57,15 @@ useTraceStore(async (store) => {
 
 /** The ids of a list, and the number of rows that the engine says it read for it. */
 async function read(filter: string, more: Partial<ListQuery> = {}): Promise<{ ids: string[]; rows: number }> {
+  const query: ListQuery = { project_ids: [PROJECT], order: 'desc', limit: 20, ...more }
+  const { found, rows } = await counted((store) =>
+    store.list(workspace_id, { ...query, filter: parseFilter(filter) }),
+  )
+  return { ids: [...TRACE_RUN_ROWS.readAll(found)].map(({ run_id }) => run_id), rows }
+}
+
+/** What a read of the store finds, and the number of rows that the engine says it read for it. */
+async function counted<R>(work: (store: ReadStore) => Promise<R>): Promise<{ found: R; rows: number }> {
   const statements: [string, StatementOptions][] = []
   const recording: ClickHouse = {
     ...db.clickhouse,
@@ -66,9 +78,7 @@ async function read(filter: string, more: Partial<ListQuery> = {}): Promise<{ id
       return db.clickhouse.rowBinary(sql, options)
     },
   }
-  const store = createTraceStore(recording, STORED_COLUMNS)
-  const query: ListQuery = { project_ids: [PROJECT], order: 'desc', limit: 20, ...more }
-  const found = await store.list(workspace_id, { ...query, filter: parseFilter(filter) })
+  const found = await work(createTraceStore(recording, STORED_COLUMNS))
   const client = createClient({ ...(await shared('/clickhouse')), database: db.clickhouse.database })
   let rows = 0
   for (const [sql, { params = {} }] of statements) {
@@ -76,7 +86,7 @@ async function read(filter: string, more: Partial<ListQuery> = {}): Promise<{ id
     rows += (await answer.json()).statistics!.rows_read
   }
   await client.close()
-  return { ids: [...TRACE_RUN_ROWS.readAll(found)].map(({ run_id }) => run_id), rows }
+  return { found, rows }
 }
 
 const FILTERS: [what: string, rare: string, none: string][] = [
@@ -122,4 +132,29 @@ it('the newest version of a run decides, wherever the versions are', async () =>
   const filter = parseFilter('eq(name, "rare name")')
   const stats = await db.store.runStats(workspace_id, { project_ids: [PROJECT], filter })
   expect(stats.figures[0]!.run_count).toBe(0)
+})
+
+it('figures of a thread are found by the thread, whatever other threads the hours of the window have', async () => {
+  const [threads, hours] = [2 * GRANULE, 20]
+  const first = Math.floor(START / 3_600_000_000)
+  const params = { workspace: newUuid(), project: PROJECT }
+  const keys = '{workspace:UUID} AS workspace_id, {project:UUID} AS project_id'
+  const hour = `toInt32(${first} + intDiv(number, ${threads})) AS hour`
+  const at = `fromUnixTimestamp64Micro(toInt64(${START}))`
+  await fillHourChanges(db.clickhouse, new AbortController().signal, createLogger({ level: 'silent' }))
+  for (const sql of [
+    `INSERT INTO hour_changes (workspace_id, project_id, hour, run_hour, changes)
+     SELECT ${keys}, toInt32(${first} + number) AS hour, hour, 1 FROM numbers(${hours})`,
+    `INSERT INTO figure_hours (workspace_id, project_id, hour, changes, has_unpriced, first_start, last_start)
+     SELECT ${keys}, toInt32(${first} + number) AS hour, 1, 1, ${at}, ${at} FROM numbers(${hours})`,
+    `INSERT INTO thread_hours (workspace_id, project_id, hour, thread, changes, turns)
+     SELECT ${keys}, ${hour}, concat('thread ', toString(number)), 1, 1 FROM numbers(${threads * hours})`,
+  ])
+    await db.clickhouse.command(sql, { params })
+  const window = { project_id: PROJECT, from: START - 1, to: START + hours * 3_600_000_000 }
+  const { found, rows } = await counted((store) =>
+    store.threadSummaries(params.workspace, window, [`thread ${5 * threads + 77}`]),
+  )
+  expect(found).toMatchObject([{ turns: 1 }])
+  expect(rows).toBeLessThan(5 * GRANULE)
 })

@@ -42,6 +42,7 @@ function sums(all: readonly Totals[]) {
     estimated_completion_tokens: all.reduce((sum, it) => sum + it.estimated_completion_tokens, 0),
     estimated_cost: add(all.map((it) => it.estimated_cost)),
     llm_runs: all.reduce((sum, it) => sum + it.llm_runs, 0),
+    unpriced_runs: all.reduce((sum, it) => sum + it.unpriced_runs, 0),
   }
 }
 

@@ -206,3 +206,46 @@ it('N8: the runs of some times are compared with the others of a filter', async 
     rest_count: 19,
   })
 })
+
+it('N8: traces also differ by the runs below their roots, without what the roots have themselves', async () => {
+  const project_id = idOf(300)
+  const traces = [0, 1, 2, 3, 4, 5].map((n) => ({ root: 310 + 10 * n, isOdd: n < 2 }))
+  const rows = traces.flatMap(({ root, isOdd }) => {
+    const trace = { project_id, trace_id: idOf(root), tags: ['prod'], metadata: { env: 'eu' } }
+    const below = { ...trace, parent_run_id: idOf(root) }
+    return [
+      traceRunRow(root, { ...trace, name: 'agent' }),
+      traceRunRow(root + 1, { ...below, run_type: 'llm', model: isOdd ? 'gpt-b' : 'gpt-a' }),
+      traceRunRow(root + 2, {
+        ...below,
+        run_type: 'tool',
+        name: isOdd ? 'refund' : 'lookup',
+        metadata: { env: 'eu', shard: isOdd ? '7' : '1', ls_model_name: 'x' },
+        ...(isOdd && { status: 'error', error: 'Timeout\nat line 1' }),
+      }),
+      traceRunRow(root + 3, { ...below, run_type: 'tool', name: isOdd ? 'refund' : 'lookup' }),
+    ]
+  })
+  await db.insert(rows)
+  const query = { project_ids: [project_id], is_root: true, selected: { run_ids: [310, 320].map(idOf) } }
+  const found = differencesOf(await db.store.comparedRuns(WORKSPACE, query))
+  expect(found).toMatchObject({ selected_count: 2, rest_count: 4 })
+  expect(
+    found.differences.map(
+      ({ field, value, selected_share, rest_share }) => `${field}=${value} ${selected_share}:${rest_share}`,
+    ),
+  ).toEqual([
+    'error_below=Timeout 1:0',
+    'metadata_below=1 0:1',
+    'metadata_below=7 1:0',
+    'model_below=gpt-a 0:1',
+    'model_below=gpt-b 1:0',
+    'tool_below=lookup 0:1',
+    'tool_below=refund 1:0',
+  ])
+  for (const { field, filter } of found.differences)
+    expect([field, (await db.idsOf(WORKSPACE, filter, { project_ids: [project_id] })).length > 1]).toEqual([
+      field,
+      true,
+    ])
+})

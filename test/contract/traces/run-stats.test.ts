@@ -54,6 +54,7 @@ function sumsOf(rows: readonly TraceRunRow[]) {
     prompt_cost: add('input_cost'),
     completion_cost: add('output_cost'),
     total_cost: add('total_cost'),
+    unpriced_runs: rows.filter(({ total_cost }) => total_cost === null).length,
   }
 }
 

@@ -157,6 +157,7 @@ function figuresOf(thread_id: string, turns: readonly ModelTurn[]): Partial<Thre
     last_error: failed.at(-1)?.root.error ?? '',
     prompt_tokens: sum((row) => row.input_tokens),
     completion_tokens: sum((row) => row.output_tokens),
+    unpriced_runs: calls.filter(({ total_cost }) => total_cost === null).length,
     total_cost:
       calls.length === 0 ? null : formatDecimal(calls.reduce((all, row) => all + (row.total_cost ?? 0n), 0n)),
   }

@@ -7,6 +7,7 @@ import { createLogger } from '../../../src/base/log.ts'
 import { createMetrics } from '../../../src/base/metrics.ts'
 import type { LogFrame } from '../../../src/ingest/log/ingest-log.ts'
 import type { PriceStore } from '../../../src/ingest/prices/price-store.ts'
+import { createLaneRoutes } from '../../../src/ingest/derive/lane-routes.ts'
 import { createStoreBatch, RECORD, type StoreBatch } from '../../../src/ingest/store/store-batch.ts'
 import { STORED_COLUMNS, USAGE_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import { connectClickHouse } from '../../../src/storage/clickhouse/connect.ts'
@@ -23,7 +24,7 @@ import { shared } from '../../support/servers/shared.ts'
 import { migratedDatabase } from '../../support/stores/clickhouse/clickhouse-database.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
-import { inlineLane } from '../../support/usage/world.ts'
+import { inlineLanes } from '../../support/usage/world.ts'
 
 // Four times, batches wait for a slow quorum.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
@@ -69,7 +70,7 @@ async function openWriter(
   return createStoreBatch({
     store: createTraceStore(db, STORED_COLUMNS),
     usage,
-    deriveLane: inlineLane(false),
+    deriveLanes: { pools: inlineLanes(false, 2), routes: createLaneRoutes({ lanes: 2, laneBytes: 1 }) },
     prices: { snapshot: async () => ({}) as never } as unknown as PriceStore,
     exclusive: false,
     logger,
@@ -89,12 +90,20 @@ async function storeWith(writers: number, sqlUrl: string | undefined): Promise<S
   const batches = Array.from({ length: BATCHES }, (_, n) => batchOf(n))
   let repeated = 0
   const work = async (storeBatch: StoreBatch): Promise<void> => {
-    for (let batch = batches.pop(); batch !== undefined; batch = batches.pop()) {
-      for (let failures = 0; !(await isStored(storeBatch, batch)); failures++) {
+    const until = async (step: (signal: AbortSignal) => Promise<unknown>): Promise<void> => {
+      for (let failures = 0; !(await isDone(step)); failures++) {
         repeated += 1
         await delay([100, 200, 500, 1000, 2000][Math.min(failures, 4)])
       }
     }
+    let earlier = Promise.resolve()
+    for (let frames = batches.pop(); frames !== undefined; frames = batches.pop()) {
+      const batch = storeBatch(frames, earlier)
+      await until((signal) => batch.derive(signal))
+      await earlier
+      earlier = until((signal) => batch.finish(signal))
+    }
+    await earlier
   }
   const all = await Promise.all(
     Array.from({ length: writers }, () => openWriter(proxy, own.db.database, sqlUrl)),
@@ -112,8 +121,8 @@ async function storeWith(writers: number, sqlUrl: string | undefined): Promise<S
   return { seconds: Number(seconds.toFixed(1)), repeated, ...proxy.counts }
 }
 
-async function isStored(storeBatch: StoreBatch, frames: readonly LogFrame[]): Promise<boolean> {
-  return await storeBatch(frames, new AbortController().signal).then(
+async function isDone(step: (signal: AbortSignal) => Promise<unknown>): Promise<boolean> {
+  return await step(new AbortController().signal).then(
     () => true,
     () => false,
   )

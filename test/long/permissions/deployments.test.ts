@@ -10,8 +10,8 @@ import { LONG_MS } from '../../support/campaign.ts'
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 /**
- * Tests every route of the deployment API with every kind of key: it answers 401 and 403 exactly where the table
- * requires it (src/http/deployment/permissions.ts). Ids are unknown and bodies are empty, so a permitted caller gets
+ * Tests every route of the deployment API with every kind of key: it answers 401 and 403 exactly where the route
+ * says so. Ids are unknown and bodies are empty, so a permitted caller gets
  * 404 or 422.
  */
 const ID = 'a5a5a5a5-0000-4000-8000-000000000000'
@@ -66,11 +66,11 @@ function wrong(
   permissions: ReadonlySet<Permission> | undefined,
   refusal: number,
 ): string[] {
-  return deploymentRoutes().flatMap(({ method, path, access: { need } }) => {
+  return deploymentRoutes().flatMap(({ method, path, needs }) => {
     const status = found.get(`${method} ${path}`) ?? 0
-    const may = need === 'open' || (permissions?.has(need as Permission) ?? false)
+    const may = needs === 'open' || (permissions?.has(needs as Permission) ?? false)
     const fits = may ? ![401, 403, 500].includes(status) : status === refusal
-    return fits ? [] : [`${method} ${path} needs ${need}: ${status}`]
+    return fits ? [] : [`${method} ${path} needs ${needs}: ${status}`]
   })
 }
 

@@ -225,7 +225,7 @@ export function panelTests({ server, used }: Used): void {
     await page.getByText('No trace has arrived yet').waitFor()
     await page.getByText('LANGSMITH_ENDPOINT').waitFor()
     await open('/projects')
-    await page.getByRole('button', { name: 'Rename or delete made here' }).click()
+    await page.getByRole('button', { name: 'Rename made here' }).click()
     await page.getByLabel('Name', { exact: true }).fill('renamed')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('link', { name: 'renamed' }).waitFor()

@@ -35,7 +35,7 @@ export class MemoryTraceStore {
 
   take(payloads: readonly Uint8Array[], bare: ReadonlySet<string> = new Set()): Derived {
     for (const payload of payloads) this.#insert(payload)
-    let step = this.#deriver.begin(payloads, bare, [])
+    let step = this.#deriver.begin({ payloads, rows: undefined, generation: 0, headOnly: bare, periods: [] })
     while (step.kind === 'needs') {
       this.asked++
       step = this.#deriver.goOn({

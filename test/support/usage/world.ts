@@ -5,6 +5,7 @@ import { createDeriver, type ReadBack } from '../../../src/ingest/derive/deriver
 import type { LogFrame } from '../../../src/ingest/log/ingest-log.ts'
 import type { LaneTasks } from '../../../src/ingest/lane-tasks.ts'
 import { createOpenFragments } from '../../../src/ingest/derive/open-fragments.ts'
+import { createLaneRoutes, fragmentsOfPart, type LaneRoutes } from '../../../src/ingest/derive/lane-routes.ts'
 import type { PriceStore } from '../../../src/ingest/prices/price-store.ts'
 import { createStoreBatch, RECORD, type StoreBatch } from '../../../src/ingest/store/store-batch.ts'
 import type { TraceStore } from '../../../src/ingest/store/trace-store.ts'
@@ -28,14 +29,21 @@ interface Tables {
   counted: CountedTrace[]
 }
 
-/** Continues a process that is paused before its next step. */
-type Step = () => void
+/** Continues a process that is paused before its next step, or ends the process or the query instead. */
+interface Step {
+  (): void
+  die(): void
+  fail(): void
+}
 
 export interface WorldOptions {
   seed: number
   /** Batches of fragments (RowBinary) that each process stores in order. */
   processes: readonly (readonly Uint8Array[])[]
-  /** How often a process ends at a step and starts again with its current batch. */
+  /**
+   * How often a process ends at a step and starts again with the batch that is not stored, or the query of a step fails
+   * and the process repeats its work.
+   */
   deaths: number
 }
 
@@ -58,16 +66,17 @@ export async function runWorld({ seed, processes, deaths }: WorldOptions): Promi
   const steps: Step[] = []
   let left = processes.length
   for (const batches of processes)
-    void live(tables, steps, batches, processes.length === 1).then(() => left--)
+    void live(tables, steps, batches, processes.length === 1, random).then(() => left--)
   let toDie = deaths
   while (left > 0) {
     await turn()
     if (steps.length === 0) continue
-    const [step] = steps.splice(Math.floor(random() * steps.length), 1) as [Step & { die?: () => void }]
-    if (toDie > 0 && step.die && random() < 0.1) {
+    const [step] = steps.splice(Math.floor(random() * steps.length), 1) as [Step]
+    if (toDie > 0 && random() < 0.1) {
       toDie--
       if (random() < 0.5) step()
-      step.die()
+      if (random() < 0.5) step.die()
+      else step.fail()
     } else step()
     if (random() < 0.05) merge(tables, random)
   }
@@ -80,26 +89,33 @@ async function live(
   steps: Step[],
   batches: readonly Uint8Array[],
   exclusive: boolean,
+  random: () => number,
 ): Promise<void> {
   for (let at = 0; at < batches.length; ) {
     const { promise: death, resolve: die } = Promise.withResolvers<void>()
     let isAlive = true
     const gate = <T>(work: () => T): Promise<T> =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
         if (!isAlive) return
+        const fail = (): void => reject(new Error('the store does not answer'))
         const end = (): void => {
           isAlive = false
           die()
         }
-        const answer = (value: T): void =>
-          void steps.push(Object.assign(() => isAlive && resolve(value), { die: end }))
-        steps.push(Object.assign(() => isAlive && answer(work()), { die: end }))
+        const pauseBefore = (next: () => void): void =>
+          void steps.push(Object.assign(() => isAlive && next(), { die: end, fail }))
+        pauseBefore(() => {
+          const value = work()
+          pauseBefore(() => resolve(value))
+        })
       })
-    const storeBatch = process(tables, gate, exclusive)
+    const storeBatch = process(tables, gate, exclusive, routesOf(random))
+    const { signal } = new AbortController()
     const life = (async () => {
-      for (; at < batches.length; ) {
-        const payload = batches[at]!
-        const position = { segment: 0, offset: at }
+      let earlier = Promise.resolve()
+      for (let next = at; next < batches.length; next++) {
+        const payload = batches[next]!
+        const position = { segment: 0, offset: next }
         const frame: LogFrame = {
           kind: RECORD.fragments,
           count: 1,
@@ -108,11 +124,27 @@ async function live(
           start: position,
           end: position,
         }
-        await storeBatch([frame], new AbortController().signal)
-        at++
+        const batch = storeBatch([frame], earlier)
+        await untilDone(() => batch.derive(signal))
+        await earlier
+        earlier = untilDone(() => batch.finish(signal)).then(() => void at++)
+        // Batches overlap, except after a pause.
+        if (random() < 0.3) await earlier
       }
+      await earlier
     })()
     await Promise.race([life, death])
+  }
+}
+
+async function untilDone(work: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await work()
+      return
+    } catch {
+      // The store did not answer: once more.
+    }
   }
 }
 
@@ -120,12 +152,36 @@ const ALWAYS = [{ from: 0, to: Number.POSITIVE_INFINITY }]
 
 type Gate = <T>(work: () => T) => Promise<T>
 
-function process(tables: Tables, gate: Gate, exclusive: boolean): StoreBatch {
+const LANES = 3
+
+/** The routes of the product, or others by which related TraceRuns are in different lanes. */
+function routesOf(random: () => number): LaneRoutes {
+  if (random() < 0.5) return createLaneRoutes({ lanes: LANES, laneBytes: 1, remembered: 4 })
+  const lanes = new Map<string, number>()
+  const laneOf = (key: string): number => {
+    const lane = lanes.get(key) ?? Math.floor(random() * LANES)
+    lanes.set(key, lane)
+    return lane
+  }
+  return {
+    divide(payloads) {
+      const all = [...fragmentsOfPart({ payloads, rows: undefined })]
+      return Array.from({ length: LANES }, (_, lane) => ({
+        lane,
+        payloads: all.filter(({ key }) => laneOf(key) === lane).map(({ row }) => row),
+        rows: undefined,
+        generation: 0,
+      })).filter((part) => part.payloads.length > 0)
+    },
+  }
+}
+
+function process(tables: Tables, gate: Gate, exclusive: boolean, routes: LaneRoutes): StoreBatch {
   const prices: Pick<PriceStore, 'snapshot'> = { snapshot: async () => ({}) as never }
   return createStoreBatch({
     store: traceStore(tables, gate) as TraceStore,
     usage: createUsageRecorder({ store: usageStore(tables, gate), exclusive, periods: ALWAYS }),
-    deriveLane: inlineLane(exclusive),
+    deriveLanes: { pools: inlineLanes(exclusive, LANES), routes },
     prices: prices as PriceStore,
     exclusive,
     logger: createLogger({ level: 'silent' }),
@@ -133,8 +189,12 @@ function process(tables: Tables, gate: Gate, exclusive: boolean): StoreBatch {
   })
 }
 
-/** The work that the derive lane does in a worker thread; here it is done in this thread. */
-export function inlineLane(exclusive: boolean): WorkerPool {
+/** The work that derive lanes do in their threads; here it is done in this thread. */
+export function inlineLanes(exclusive: boolean, lanes: number): WorkerPool[] {
+  return Array.from({ length: lanes }, () => inlineLane(exclusive))
+}
+
+function inlineLane(exclusive: boolean): WorkerPool {
   const startEstimate = (): never => {
     throw new Error('these are of no type that has counts')
   }
@@ -142,8 +202,7 @@ export function inlineLane(exclusive: boolean): WorkerPool {
   const deriver = createDeriver({ processors: [], startEstimate }, memory)
   const run = async ({ name, input }: { name: string; input: unknown }): Promise<unknown> => {
     if (name !== 'derive-begin') return deriver.goOn(input as ReadBack)
-    const { payloads, headOnly, periods } = input as LaneTasks['derive-begin']['input']
-    return deriver.begin(payloads, headOnly, periods)
+    return deriver.begin(input as LaneTasks['derive-begin']['input'])
   }
   return {
     run: run as WorkerPool['run'],

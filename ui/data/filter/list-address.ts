@@ -1,19 +1,8 @@
 import type { ListOrder, OrderedBy, RunQuery } from '../run-pages.ts'
+import { endsOf, RANGE_WORDS } from './ranges.ts'
 
 /** Parameters of the page of a project that decide which runs its list has, and in which order. */
 const OF_A_LIST = ['view', 'q', 't', 'from', 'to', 'sort']
-
-/** Lengths of the named ranges in hours; `all` has no limit. */
-export const HOURS = { all: 0, '1h': 1, '1d': 24, '7d': 168, '30d': 720 } as const
-const MINUTE_MS = 60_000
-
-/** The start of a named range as ISO time, cut to a minute, so that a list keeps its cache key for that long. */
-export function sinceOf(range: keyof typeof HOURS): string {
-  const hours = HOURS[range]
-  if (hours === 0) return ''
-  const minute = Math.floor(Date.now() / MINUTE_MS)
-  return new Date((minute - hours * 60) * MINUTE_MS).toISOString()
-}
 
 const VALUES: readonly OrderedBy[] = ['latency', 'total_tokens', 'total_cost']
 
@@ -34,18 +23,17 @@ export function listPart(search: string): string {
 }
 
 /** The list of a project that `listPart` described. */
-export function listQuery(project: string, part: string): RunQuery {
+export function listQuery(project: string, part: string, zone: 'local' | 'utc' = 'local'): RunQuery {
   const params = new URLSearchParams(part)
   const text = (name: string): string => params.get(name) ?? ''
-  const range = text('t')
   const isCustom = text('from') !== '' || text('to') !== ''
-  const since = Object.hasOwn(HOURS, range) ? sinceOf(range as keyof typeof HOURS) : ''
+  const range = RANGE_WORDS.find((word) => word === text('t')) ?? 'all'
+  const ends = endsOf(range, zone)
   return {
     project,
     filter: text('q'),
     isRoot: text('view') !== 'runs',
-    since: isCustom ? text('from') : since,
-    until: text('to'),
+    ...(isCustom ? { since: text('from'), until: text('to') } : ends),
     sort: sortOf(text('sort')),
   }
 }

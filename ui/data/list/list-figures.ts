@@ -1,35 +1,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { call } from '../../api/call.ts'
-import { joinFilter, splitFilter } from '../filter/filter.ts'
 import type { Figures } from '../overview/figures.ts'
 import type { RunQuery } from '../run-pages.ts'
 import { listBody, useRuns } from '../runs.ts'
 
-/** Model calls with tokens and without a price. */
-const UNPRICED = 'eq(issue, "no_price")'
-
 /** Figures of all runs of a list; those of traces are figures of whole traces. */
-interface ListFigures {
-  figures: Figures
-  /** Whether the cost leaves out calls without a price. */
-  isPartial: boolean
-}
-
-/** The list of the calls without a price in a list of runs, or in its traces. */
-function unpricedBody({ filter, isRoot, ...query }: RunQuery) {
-  const { filter: _filter, is_root: _root, ...range } = listBody({ ...query, filter: '', isRoot: false })
-  if (!isRoot) return { ...range, filter: joinFilter([...splitFilter(filter), UNPRICED]) }
-  return { ...range, filter: UNPRICED, ...(filter !== '' && { trace_filter: filter }) }
-}
-
-async function readFigures(query: RunQuery, signal: AbortSignal): Promise<ListFigures> {
+async function readFigures(query: RunQuery, signal: AbortSignal): Promise<Figures> {
   const { order_by: _by, order: _order, ...body } = listBody(query)
-  const [figures, unpriced] = await Promise.all([
-    call('POST /api/v1/runs/stats', { body, signal }) as Promise<Figures>,
-    call('POST /api/v1/runs/query', { body: { ...unpricedBody(query), select: ['id'], limit: 1 }, signal }),
-  ])
-  return { figures, isPartial: unpriced.runs.length > 0 }
+  return (await call('POST /api/v1/runs/stats', { body, signal })) as Figures
 }
 
 const READ_EVERY_MS = 30_000

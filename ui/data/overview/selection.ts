@@ -39,10 +39,15 @@ export function groupingOf(group: GroupBy, max_groups: number) {
   return { group_by: { attribute, max_groups, ...(key !== undefined && { path: key }) } }
 }
 
+/** A clause that runs with a key of the metadata satisfy. */
+export function hasKeyClause(key: string): string {
+  return `eq(metadata_key, ${quoted(key)})`
+}
+
 /** A clause that the runs of a group satisfy, and no other runs. */
 export function groupClause(group: GroupBy, value: string): string {
   const key = metadataKeyOf(group)
-  if (key !== undefined) return `and(eq(metadata_key, ${quoted(key)}), eq(metadata_value, ${quoted(value)}))`
+  if (key !== undefined) return `and(${hasKeyClause(key)}, eq(metadata_value, ${quoted(value)}))`
   return group === 'tag' ? `has(tags, ${quoted(value)})` : `eq(${group}, ${quoted(value)})`
 }
 

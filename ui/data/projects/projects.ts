@@ -6,6 +6,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
+import { RETENTION } from '../settings/server.ts'
 import { nextOffset, PROJECTS_PER_PAGE, projectsOf, readEveryMs } from './project-pages.ts'
 
 /** What the server can sort projects by. */
@@ -82,6 +83,11 @@ export function useProjectDeletion() {
   const queries = useQueryClient()
   return useMutation({
     mutationFn: (id: string) => call('DELETE /api/v1/sessions/{id}', { params: { id } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['projects'] }),
+    onSuccess: async () => {
+      await Promise.all([
+        queries.invalidateQueries({ queryKey: ['projects'] }),
+        queries.invalidateQueries({ queryKey: RETENTION }),
+      ])
+    },
   })
 }

@@ -2,7 +2,8 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { call } from '../../api/call.ts'
 import type { SpanFilter } from '../../api/platform.gen.ts'
 
-const RETENTION = ['retention'] as const
+/** Key of the reads of projects in the settings. */
+export const RETENTION = ['retention'] as const
 export const PROJECTS_PAGE = 50
 
 /** The projects of a page, newest first, and one project more if there is a next page. */

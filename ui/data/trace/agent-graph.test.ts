@@ -11,6 +11,7 @@ function graphOf(runs: readonly Run[], failed: readonly number[] = []) {
     statuses: runs.map((_, at) => (failed.includes(at) ? 'error' : 'success')),
     starts: Float64Array.from(runs, ([, , , start]) => start),
     durations: Float64Array.from(runs, ([, , , , duration]) => duration),
+    tokens: Float64Array.from(runs, ([, type]) => (type === 'llm' ? 10 : Number.NaN)),
     costs: runs.map(([, , , , , cost]) => cost),
   }
   return agentGraph(outline, buildTree(Int32Array.from(runs, ([, , parent]) => parent)))
@@ -44,6 +45,7 @@ describe('the graph of an agent', () => {
         failed: 0,
         duration: 100,
         costs: ['0.3'],
+        unpriced: 0,
       },
       {
         key: 'llm model',
@@ -53,6 +55,7 @@ describe('the graph of an agent', () => {
         failed: 0,
         duration: 50,
         costs: ['0.1', '0.2'],
+        unpriced: 0,
       },
       {
         key: 'tool search',
@@ -62,8 +65,18 @@ describe('the graph of an agent', () => {
         failed: 0,
         duration: 30,
         costs: [],
+        unpriced: 0,
       },
-      { key: 'tool read', name: 'read', type: 'tool', count: 1, failed: 1, duration: 5, costs: [] },
+      {
+        key: 'tool read',
+        name: 'read',
+        type: 'tool',
+        count: 1,
+        failed: 1,
+        duration: 5,
+        costs: [],
+        unpriced: 0,
+      },
     ])
     expect(named(graph).toSorted()).toEqual([
       'agent ⇢ model 1',

@@ -1,6 +1,7 @@
 import type { Outline } from '../outline.ts'
 import type { Tree } from '../tree.ts'
 import { nodeKey } from './node-key.ts'
+import { unpricedRuns } from './unpriced.ts'
 
 /** The runs of one name and type. */
 export interface AgentNode {
@@ -14,6 +15,8 @@ export interface AgentNode {
   duration: number
   /** Dollars of those of its runs whose cost is known, with all digits. */
   costs: string[]
+  /** Calls without a price among its runs and those below them. */
+  unpriced: number
 }
 
 /** How often runs of one node came after those of another, or were called by them. */
@@ -37,7 +40,7 @@ export interface InferredGraph {
 const MOST_NODES = 40
 const MOST_EDGES = 120
 
-type Runs = Pick<Outline, 'names' | 'types' | 'statuses' | 'starts' | 'durations' | 'costs'>
+type Runs = Pick<Outline, 'names' | 'types' | 'statuses' | 'starts' | 'durations' | 'costs' | 'tokens'>
 
 /** The most frequent keys, in the order in which they first appear in the tree. */
 function shownKeys(runs: Runs, { order }: Tree): { keys: string[]; others: number } {
@@ -51,11 +54,9 @@ function shownKeys(runs: Runs, { order }: Tree): { keys: string[]; others: numbe
   return { keys: [...counts.keys()].filter((key) => shown.has(key)), others: counts.size - shown.size }
 }
 
-function nodesOf(
-  runs: Runs,
-  { order }: Tree,
-  keys: readonly string[],
-): { nodes: AgentNode[]; of: Int32Array } {
+function nodesOf(runs: Runs, tree: Tree, keys: readonly string[]): { nodes: AgentNode[]; of: Int32Array } {
+  const { order } = tree
+  const unpriced = unpricedRuns(runs, tree)
   const places = new Map(keys.map((key, at) => [key, at]))
   const of = new Int32Array(order.length)
   const members: number[][] = Array.from({ length: keys.length + 1 }, () => [])
@@ -77,6 +78,7 @@ function nodesOf(
         failed: own.filter((place) => runs.statuses[place] === 'error').length,
         duration: own.reduce((sum, place) => sum + (runs.durations[place] || 0), 0),
         costs: own.flatMap((place) => runs.costs[place] ?? []),
+        unpriced: own.reduce((sum, place) => sum + (unpriced[place] ?? 0), 0),
       },
     ]
   })

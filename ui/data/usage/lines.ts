@@ -34,8 +34,15 @@ export function isOfModels(measure: Measure): boolean {
 
 /** Size of the buckets of a report. */
 export type Stride = UsageDetails['stride']
+/** A value of a metadata key. Null for traces without it, and for those of values that are not `left_out`. */
+interface MetadataDimensions {
+  metadata_value: string | null
+  /** The values that have groups, if there are more values than groups. */
+  left_out?: readonly string[]
+}
+
 /** The values that name a group of a report. */
-export type Dimensions = UsageDetails['usage'][number]['dimensions'] | { metadata_value: string }
+export type Dimensions = UsageDetails['usage'][number]['dimensions'] | MetadataDimensions
 
 export interface UsageQuery extends UsageRange {
   workspaces: readonly string[]
@@ -77,4 +84,6 @@ export interface UsageLine {
   value: string | null
   /** Number of model calls without a price. Only reports on tokens and costs have others than 0. */
   unpriced: number
+  /** Number of traces; only in reports by a key of the metadata. */
+  traces?: number
 }

@@ -8,7 +8,8 @@ import {
 import { call, type Reply } from '../../api/call.ts'
 import type { Overriding } from '../settings/organization.ts'
 import { monthOf, type UsageRange } from './range.ts'
-import type { TraceRunStatsBucket } from '../../api/platform.gen.ts'
+import { readByKey } from './by-key.ts'
+import { storedFilter, type StoredQuery } from './stored.ts'
 import { type CountedQuery, type SummedQuery, type UsageLine, type UsageQuery, usageKeyOf } from './lines.ts'
 
 const PATH = '/api/v1/orgs/current/billing'
@@ -31,43 +32,14 @@ function parametersOf({ from, to, workspaces }: UsageRange & { workspaces: reado
   return { start_time: from, end_time: to, workspace_ids: [...workspaces] }
 }
 
-const HOUR_MS = 3_600_000
-/** Ranges up to this length have bars of hours. */
-const HOURS_OF_MS = 72 * HOUR_MS
-/** Maximum number of groups in a response of the server. */
-const MOST_GROUPS = 100
-
-/** The lines of the stored traces of the open workspace, by a key of the metadata of their roots. */
-async function readByKey({ from, to, measure }: UsageQuery, path: string, signal: AbortSignal) {
-  const isByHour = Date.parse(to) - Date.parse(from) <= HOURS_OF_MS
-  const group_by = { attribute: 'metadata' as const, path, max_groups: MOST_GROUPS }
-  const interval = isByHour ? '1h' : '1d'
-  const body = { is_root: true, start_time: from, end_time: to, interval, group_by }
-  const stats = await call('POST /api/v1/runs/stats', { body, signal })
-  const buckets = 'buckets' in stats ? (stats.buckets as TraceRunStatsBucket[]) : []
-  const valueOf = ({
-    run_count,
-    total_tokens,
-    total_cost,
-  }: TraceRunStatsBucket['figures']): string | null => {
-    if (measure === 'cost') return total_cost
-    return String(measure === 'tokens' ? (total_tokens ?? 0) : run_count)
-  }
-  const lines = buckets.map(({ start_time, group, figures }) => ({
-    time_bucket: start_time,
-    dimensions: { metadata_value: group ?? '' },
-    value: valueOf(figures),
-    unpriced: 0,
-  }))
-  return { stride: isByHour ? { days: 0, hours: 1 } : { days: 1, hours: 0 }, lines }
-}
-
 async function readLines(
   query: UsageQuery,
   signal: AbortSignal,
 ): Promise<{
   stride: Reply<'GET /api/v1/orgs/current/billing/usage-details'>['stride']
   lines: UsageLine[]
+  /** Lines of all groups together, for reports whose lines lack what is in no group. */
+  whole?: UsageLine[]
 }> {
   const { grouping, measure } = query
   const key = usageKeyOf(grouping)
@@ -105,8 +77,8 @@ export function useUsage(query: UsageQuery) {
   return useQuery({
     queryKey: ['usage', query],
     queryFn: async ({ signal }) => {
-      const { stride, lines } = await readLines(query, signal)
-      return { query, stride, lines }
+      const { stride, lines, whole = [] } = await readLines(query, signal)
+      return { query, stride, lines, whole }
     },
     placeholderData: keepPreviousData,
     refetchInterval: REPORT_EVERY_MS,
@@ -127,6 +99,9 @@ export function csvAddress(query: UsageQuery): string {
 }
 
 const PAGE_SIZE = 200
+const STORED_PAGE_SIZE = 100
+/** Model calls with tokens and without a price. */
+const UNPRICED = 'eq(issue, "no_price")'
 
 /**
  * A list behind a number of the report, page by page. It is read again when it is opened, so that it matches the
@@ -163,6 +138,30 @@ export function useSummedRuns(query: SummedQuery) {
         query: { ...query, limit: PAGE_SIZE, cursor: pageParam || undefined },
         signal,
       }),
+  })
+}
+
+/** The stored traces behind a number of a report by a key of the metadata, page by page, newest first. */
+export function useStoredTraces(query: StoredQuery) {
+  const filter = storedFilter(query)
+  return useInfiniteQuery({
+    ...LIST,
+    queryKey: ['usage-stored', query],
+    queryFn: ({ pageParam, signal }) =>
+      call('POST /api/v1/runs/query', {
+        body: {
+          is_root: true,
+          start_time: query.from,
+          end_time: query.to,
+          ...(filter !== '' && { filter }),
+          ...(query.isUnpriced && { tree_filter: UNPRICED }),
+          limit: STORED_PAGE_SIZE,
+          ...(pageParam !== '' && { cursor: pageParam }),
+        },
+        signal,
+      }),
+    initialPageParam: '',
+    getNextPageParam: ({ cursors }) => cursors.next ?? undefined,
   })
 }
 

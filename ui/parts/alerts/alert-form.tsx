@@ -2,7 +2,15 @@ import { useState } from 'react'
 import type { Alert } from '../../api/platform.gen.ts'
 import { Field, Select } from '../controls.tsx'
 import { ChangeForm } from '../forms/change-form.tsx'
-import { enteredText, FIGURE_NAMES, SUBJECT_NAMES, thresholdOf, unitOf, windowText } from './words.ts'
+import {
+  enteredText,
+  FIGURE_NAMES,
+  MOST_NAME,
+  SUBJECT_NAMES,
+  thresholdOf,
+  unitOf,
+  windowText,
+} from './words.ts'
 
 /** What a rule says, without its project. */
 export type AlertRule = Pick<
@@ -101,6 +109,7 @@ export function AlertForm({
   rule,
   figures,
   groups = [],
+  nameOf,
   change,
   save,
   close,
@@ -110,17 +119,29 @@ export function AlertForm({
   figures: readonly Alert['figure'][]
   /** Filters that the rule may have, and their names; none: the filter of the rule. */
   groups?: readonly (readonly [filter: string, name: string])[]
+  /** The name until one is entered, by figure and group; none: the name of the rule. */
+  nameOf?: (figure: Alert['figure'], group: string | undefined) => string
   change: { error: unknown; isPending: boolean }
   save(rule: AlertRule): void
   close(): void
 }) {
   const choices = useChoices(rule)
   const { figure, filter, setFigure, setFilter, read } = choices
+  const [entered, enter] = useState<string>()
+  const group = groups.find(([of]) => of === filter)
+  const suggested = nameOf?.(figure, group === groups[0] ? undefined : group?.[1]) ?? rule.name
   return (
     <ChangeForm label={label} change={change} submit={(form) => save(read(form))} close={close}>
       <label className="wide">
         Name
-        <Field name="name" required maxLength={100} defaultValue={rule.name} autoFocus />
+        <Field
+          name="name"
+          required
+          maxLength={MOST_NAME}
+          value={entered ?? suggested}
+          onChange={({ target }) => enter(target.value)}
+          autoFocus
+        />
       </label>
       <label>
         Figure of {SUBJECT_NAMES[rule.subject]}

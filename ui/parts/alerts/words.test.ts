@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { enteredText, figureText, thresholdOf } from './words.ts'
+import { alertName, enteredText, figureText, thresholdOf } from './words.ts'
 
 it('enters shares as percent, without digits of binary fractions', () => {
   for (const [entered, threshold] of [
@@ -13,6 +13,12 @@ it('enters shares as percent, without digits of binary fractions', () => {
     expect(enteredText('error_rate', threshold)).toBe(entered)
   }
   expect(thresholdOf('total_cost', ' 0.10 ')).toBe('0.10')
+})
+
+it('names an alert after its figure, what it is of, and its group', () => {
+  expect(alertName('error_rate', 'llm')).toBe('Error rate of model calls')
+  expect(alertName('latency_p95', 'traces', 'gpt-4.1')).toBe('Latency p95 of traces, gpt-4.1')
+  expect(alertName('run_count', 'all', 'x'.repeat(200))).toHaveLength(100)
 })
 
 it('shows values with their units', () => {

@@ -15,7 +15,7 @@ export const FIGURE_NAMES: Readonly<Record<Figure, string>> = {
   first_token_p95: 'First token p95',
   first_token_p99: 'First token p99',
   total_tokens: 'Tokens',
-  total_cost: 'Cost',
+  total_cost: 'Known cost',
   good_calls: 'Good model calls',
 }
 
@@ -24,6 +24,15 @@ export const SUBJECT_NAMES: Readonly<Record<Alert['subject'], string>> = {
   llm: 'model calls',
   tool: 'tool calls',
   all: 'all runs',
+}
+
+/** Characters that the name of an alert may have. */
+export const MOST_NAME = 100
+
+/** What an alert is called until somebody enters a name. */
+export function alertName(figure: Figure, subject: Alert['subject'], group?: string): string {
+  const of = `${FIGURE_NAMES[figure]} of ${SUBJECT_NAMES[subject]}`
+  return (group === undefined ? of : `${of}, ${group}`).slice(0, MOST_NAME)
 }
 
 /** The figures that a chart of the overview shows, by the chart's id. */

@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useRef } from 'react'
+import { useMemo, useRef } from 'react'
 import type { AlignedRow, Subtree } from '../../data/compare/align.ts'
+import { unpricedRuns } from '../../data/trace/unpriced.ts'
 import { subtractDecimals } from '../../parts/format/decimal.ts'
 import { countText, durationText, shortMoney, UNKNOWN } from '../../parts/format/numbers.ts'
 import { Icon, TypeIcon } from '../../parts/icon.tsx'
@@ -18,10 +19,16 @@ interface Figures {
   /** NaN while unknown. */
   tokens: number
   cost: string | undefined
+  /** Calls without a price. */
+  unpriced: number
 }
 
 /** Figures of a run; tokens and cost without those of the runs below it. */
-function figuresOf({ outline, tree }: Subtree, position: number | undefined): Figures | undefined {
+function figuresOf(
+  { outline, tree }: Subtree,
+  unpriced: Int32Array,
+  position: number | undefined,
+): Figures | undefined {
   if (position === undefined) return undefined
   const place = tree.order[position] ?? 0
   const duration = outline.durations[place] ?? Number.NaN
@@ -32,7 +39,13 @@ function figuresOf({ outline, tree }: Subtree, position: number | undefined): Fi
     duration: Number.isNaN(duration) ? undefined : duration,
     tokens: outline.tokens[place] ?? Number.NaN,
     cost: outline.costs[place],
+    unpriced: unpriced[place] ?? 0,
   }
+}
+
+function leastCost(of: Figures | undefined): string {
+  if (of?.cost === undefined) return of !== undefined && of.unpriced > 0 ? 'no price' : UNKNOWN
+  return `${of.unpriced > 0 ? '≥ ' : ''}${shortMoney(of.cost)}`
 }
 
 function signed(text: string, isMore: boolean): string {
@@ -53,6 +66,8 @@ function tokenDelta(a: Figures, b: Figures): string {
 }
 
 function costDelta(a: Figures, b: Figures): string {
+  // The difference of amounts that leave out calls may have either sign.
+  if (a.unpriced > 0 || b.unpriced > 0) return 'no price'
   if (a.cost === undefined && b.cost === undefined) return ''
   const delta = a.cost === undefined || b.cost === undefined ? undefined : subtractDecimals(b.cost, a.cost)
   if (delta === undefined) return UNKNOWN
@@ -63,7 +78,7 @@ function costDelta(a: Figures, b: Figures): string {
 function Deltas({ a, b }: { a: Figures | undefined; b: Figures | undefined }) {
   const texts =
     a === undefined || b === undefined
-      ? [durationText((a ?? b)?.duration), countText((a ?? b)?.tokens), shortMoney((a ?? b)?.cost)]
+      ? [durationText((a ?? b)?.duration), countText((a ?? b)?.tokens), leastCost(a ?? b)]
       : [durationDelta(a, b), tokenDelta(a, b), costDelta(a, b)]
   return texts.map((text, place) => (
     <span key={place} role="gridcell" className={css['number']} data-sign={text[0]}>
@@ -120,6 +135,8 @@ export function AlignedTable({
   selected: number
   select(index: number): void
 }) {
+  const unpricedOfA = useMemo(() => unpricedRuns(a.outline, a.tree), [a])
+  const unpricedOfB = useMemo(() => unpricedRuns(b.outline, b.tree), [b])
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -146,7 +163,7 @@ export function AlignedTable({
         {virtual.getVirtualItems().map(({ index, start }) => {
           const row = rows[index]
           if (row === undefined) return null
-          const [left, right] = [figuresOf(a, row.a), figuresOf(b, row.b)]
+          const [left, right] = [figuresOf(a, unpricedOfA, row.a), figuresOf(b, unpricedOfB, row.b)]
           return (
             <div
               key={index}

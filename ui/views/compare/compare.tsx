@@ -7,6 +7,9 @@ import { buildTree } from '../../data/tree.ts'
 import { Button } from '../../parts/controls.tsx'
 import { useKeys } from '../../parts/keyboard/keys.ts'
 import { Empty, Failure, Loaded, PanelBoundary, Skeleton } from '../../parts/states.tsx'
+import { durationText } from '../../parts/format/numbers.ts'
+import { microsBetween } from '../../parts/format/times.ts'
+import { Time } from '../../parts/time.tsx'
 import { PageHead } from '../../parts/page/page-head.tsx'
 import { setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam } from '../../router/params.ts'
@@ -72,6 +75,16 @@ function Both({ left, right }: { left: ReadRun; right: ReadRun }) {
   )
 }
 
+/** When a run started and how long it took: traces of the same name are told apart by it. */
+function WhenRun({ letter, run }: { letter: string; run: ReadRun }) {
+  return (
+    <span>
+      {letter} <Time time={run.start_time} />, took{' '}
+      {durationText(microsBetween(run.start_time, run.end_time))}
+    </span>
+  )
+}
+
 /** Two runs side by side, with everything below them aligned. */
 export function Compare() {
   const [a, b] = [useParam(A), useParam(B)]
@@ -96,6 +109,9 @@ export function Compare() {
                     <h1>
                       {one.name} <span className={css['note']}>and</span> {two.name}
                     </h1>
+                    <p className={css['note']}>
+                      <WhenRun letter="A" run={one} /> · <WhenRun letter="B" run={two} />
+                    </p>
                     <Button onClick={() => setParams({ a: b, b: a, row: undefined })}>Swap</Button>
                   </PageHead>
                   <Both key={`${a} ${b}`} left={one} right={two} />

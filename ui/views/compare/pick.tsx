@@ -37,8 +37,10 @@ export function Pick({ run, choose }: { run: ReadRun; choose(id: string): void }
                     <StatusIcon status={other.status} />
                     <Time time={other.start_time} />
                     <span>{durationText(microsBetween(other.start_time, other.end_time))}</span>
-                    <Money value={other.total_cost} />
-                    <span className={css['preview']}>{previewText(other.inputs_preview ?? '')}</span>
+                    <Money value={other.total_cost} unpriced={other.unpriced_runs} />
+                    <span className={css['preview']} dir="auto">
+                      {previewText(other.inputs_preview ?? '')}
+                    </span>
                   </button>
                 </li>
               ))}

@@ -4,10 +4,11 @@ import { type MessagePair, messageTexts, pairMessages } from '../../data/compare
 import type { ReadRun } from '../../data/runs.ts'
 import { Button } from '../../parts/controls.tsx'
 import { WordDiff } from '../../parts/diff/word-diff.tsx'
-import { countText, durationText, exactMoney } from '../../parts/format/numbers.ts'
+import { callsText, countText, durationText, exactMoney, leastMoney } from '../../parts/format/numbers.ts'
 import { microsBetween } from '../../parts/format/times.ts'
 import { entriesOf, exactText } from '../../parts/json/json-text.ts'
 import { PanelBoundary } from '../../parts/states.tsx'
+import { Time } from '../../parts/time.tsx'
 import { Link } from '../../router/link.tsx'
 import css from './compare.module.css'
 
@@ -70,6 +71,13 @@ function Values({ rows, isBrief = false }: { rows: Rows; isBrief?: boolean }) {
   )
 }
 
+function costText({ total_cost, unpriced_runs }: ReadRun): string {
+  const unpriced = unpriced_runs ?? 0
+  if (typeof total_cost !== 'string')
+    return unpriced > 0 ? `no price for ${callsText(unpriced)}` : exactMoney(total_cost)
+  return leastMoney(total_cost, unpriced)
+}
+
 function factsOf(run: ReadRun): Record<string, string> {
   const llm = llmOf(run)
   return {
@@ -78,7 +86,7 @@ function factsOf(run: ReadRun): Record<string, string> {
     'first token': durationText(microsBetween(run.start_time, run.first_token_time)),
     'prompt tokens': countText(run.prompt_tokens),
     'completion tokens': countText(run.completion_tokens),
-    cost: exactMoney(run.total_cost),
+    cost: costText(run),
     model: [llm?.model, llm?.provider].filter(Boolean).join(' · '),
   }
 }
@@ -168,10 +176,16 @@ export function RunDiff({ a, b }: { a: ReadRun; b: ReadRun }) {
     <div className={css['diff']}>
       <div className={css['sides']}>
         <h2>
-          <span className={css['letter']}>A</span> <Link to={to(a)}>{a.name}</Link>
+          <span className={css['letter']}>A</span> <Link to={to(a)}>{a.name}</Link>{' '}
+          <small className={css['note']}>
+            <Time time={a.start_time} />
+          </small>
         </h2>
         <h2>
-          <span className={css['letter']}>B</span> <Link to={to(b)}>{b.name}</Link>
+          <span className={css['letter']}>B</span> <Link to={to(b)}>{b.name}</Link>{' '}
+          <small className={css['note']}>
+            <Time time={b.start_time} />
+          </small>
         </h2>
       </div>
       <Part title="Figures">

@@ -61,7 +61,7 @@ function WhichFields({ fields }: { fields: PriceFields }) {
           defaultValue={fields.prompt_token_threshold}
         />
       </label>
-      <label>
+      <label className="wide">
         Only for calls with these conditions, one a line
         <textarea
           className={css['amount']}

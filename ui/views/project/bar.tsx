@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo } from 'react'
-import { type HOURS, sinceOf } from '../../data/filter/list-address.ts'
+import { endsOf, RANGE_WORDS, RANGES, type RangeWord } from '../../data/filter/ranges.ts'
+import { readPreference } from '../../parts/preferences.ts'
 import { type CustomRange, TimeRange } from '../../parts/time-range/time-range.tsx'
 import { setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam, wordParam } from '../../router/params.ts'
@@ -9,19 +10,11 @@ import css from './project.module.css'
 
 /** The filter of the address. */
 export const FILTER = textParam('q')
-const RANGE = wordParam('t', ['all', '1h', '1d', '7d', '30d'])
+const RANGE = wordParam('t', RANGE_WORDS)
 const FROM = textParam('from')
 const TO = textParam('to')
 /** The order of a list, as `sortOf` reads it. */
 export const SORT = textParam('sort')
-
-const RANGES = [
-  ['all', 'Any time'],
-  ['1h', 'Last hour'],
-  ['1d', 'Last day'],
-  ['7d', 'Last 7 days'],
-  ['30d', 'Last 30 days'],
-] as const
 
 /** The id of the run in the panel beside a list; '' while the panel is closed. */
 export const PEEK = textParam('peek')
@@ -29,7 +22,7 @@ export const PEEK = textParam('peek')
 /** Filter and range of the address. */
 export interface Shown {
   filter: string
-  range: keyof typeof HOURS
+  range: RangeWord
   custom: CustomRange
   /** Both ends as ISO times; '' for no limit. */
   since: string
@@ -41,7 +34,8 @@ export function useShown(): Shown {
   const [filter, range, from, to] = [useParam(FILTER), useParam(RANGE), useParam(FROM), useParam(TO)]
   return useMemo(() => {
     const isCustom = from !== '' || to !== ''
-    return { filter, range, custom: { from, to }, since: isCustom ? from : sinceOf(range), until: to }
+    const ends = isCustom ? { since: from, until: to } : endsOf(range, readPreference('zone'))
+    return { filter, range, custom: { from, to }, ...ends }
   }, [filter, range, from, to])
 }
 

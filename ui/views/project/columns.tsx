@@ -120,7 +120,7 @@ function failedBelow({ error_runs, status }: ListedRun): number {
   return (error_runs ?? 0) - Number(status === 'error')
 }
 
-/** What failed below a run: the names and the number, as a link to the first of them. */
+/** What failed below a run: the names and the number, as a link that selects the first of them. */
 function Failed({ run }: { run: ListedRun }) {
   const failed = failedBelow(run)
   if (failed <= 0) return null

@@ -5,7 +5,7 @@ import { columnDuration, countText, shortCount } from '../../parts/format/number
 import { previewText } from '../../parts/format/preview-text.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
-import { Money } from '../../parts/money.tsx'
+import { MoneyCell } from '../../parts/money.tsx'
 import { Empty, Failure, Skeleton, StillReading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Link } from '../../router/link.tsx'
@@ -25,6 +25,15 @@ const COLUMNS: readonly (readonly [string, string, boolean?])[] = [
 const micros = (seconds: number | null): number | undefined =>
   seconds === null ? undefined : Math.round(seconds * 1e6)
 
+/** A text in its own direction; all of it is shown on hover. */
+function Words({ text, isError = false }: { text: string; isError?: boolean }) {
+  return (
+    <span dir="auto" title={text || undefined} className={isError ? css['failed'] : undefined}>
+      {text}
+    </span>
+  )
+}
+
 function Row({ thread, project }: { thread: ListedThread; project: string }) {
   const { thread_id, num_errored_turns: failed } = thread
   return (
@@ -32,12 +41,14 @@ function Row({ thread, project }: { thread: ListedThread; project: string }) {
       <td className={css['name']}>
         <Link to={`/threads/${encodeURIComponent(thread_id)}?project=${project}`}>{thread_id}</Link>
       </td>
-      <td className={css['text']}>{previewText(thread.first_inputs)}</td>
+      <td className={css['text']}>
+        <Words text={previewText(thread.first_inputs)} />
+      </td>
       <td className={css['text']}>
         {thread.last_outputs === '' && thread.last_error !== undefined ? (
-          <span className={css['failed']}>{thread.last_error}</span>
+          <Words text={thread.last_error} isError />
         ) : (
-          previewText(thread.last_outputs)
+          <Words text={previewText(thread.last_outputs)} />
         )}
       </td>
       <td className={css['number']}>
@@ -56,7 +67,10 @@ function Row({ thread, project }: { thread: ListedThread; project: string }) {
         {shortCount(thread.total_tokens)}
       </td>
       <td className={css['number']}>
-        <Money value={thread.total_cost === null ? null : String(thread.total_cost)} />
+        <MoneyCell
+          value={thread.total_cost === null ? null : String(thread.total_cost)}
+          unpriced={thread.unpriced_runs}
+        />
       </td>
     </tr>
   )

@@ -1,7 +1,5 @@
-import { useState } from 'react'
-import { useProjectDeletion, useProjectSave } from '../../data/projects/projects.ts'
-import { usePermission } from '../../data/session.ts'
-import { Button, Field } from '../../parts/controls.tsx'
+import { useProjectSave } from '../../data/projects/projects.ts'
+import { Field } from '../../parts/controls.tsx'
 import { ChangeForm } from '../../parts/forms/change-form.tsx'
 import { Dialog } from '../../parts/forms/dialog.tsx'
 import css from './projects.module.css'
@@ -13,34 +11,7 @@ export interface EditedProject {
   description: string
 }
 
-/** Deletes a project once its name has been typed. */
-function DeleteProject({ id, name, close }: { id: string; name: string; close(): void }) {
-  const change = useProjectDeletion()
-  const [typed, type] = useState('')
-  const title = `Delete ${name}`
-  return (
-    <Dialog title={title} close={close}>
-      <ChangeForm
-        label={title}
-        action="Delete"
-        change={change.isPending || typed === name ? change : { ...change, isPending: true }}
-        submit={() => change.mutate(id, { onSuccess: close })}
-        close={close}
-      >
-        <p className="wide">
-          All of its traces are deleted, with feedback, attachments and saved views. This cannot be undone.
-          Usage counts stay, and clients that still send to <b>{name}</b> make a new project.
-        </p>
-        <label className="wide">
-          Name of the project, to confirm
-          <Field required value={typed} onChange={({ target }) => type(target.value)} />
-        </label>
-      </ChangeForm>
-    </Dialog>
-  )
-}
-
-/** Creates, renames or deletes a project. `saved` is called with its id. */
+/** Creates or renames a project. `saved` is called with its id. */
 export function ProjectDialog({
   project,
   saved,
@@ -51,8 +22,6 @@ export function ProjectDialog({
   close(): void
 }) {
   const save = useProjectSave()
-  const [isDeleting, setDeleting] = useState(false)
-  const { isAllowed, reason } = usePermission('runs:delete')
   const submit = (form: FormData): void => {
     const text = (name: string): string => String(form.get(name) ?? '').trim()
     save.mutate(
@@ -61,16 +30,9 @@ export function ProjectDialog({
     )
   }
   const title = project.id === undefined ? 'New project' : `Edit ${project.name}`
-  if (isDeleting && project.id !== undefined)
-    return <DeleteProject id={project.id} name={project.name} close={close} />
-  const deletes = project.id !== undefined && (
-    <Button disabled={!isAllowed} title={reason} onClick={() => setDeleting(true)}>
-      Delete the project
-    </Button>
-  )
   return (
     <Dialog title={title} close={close}>
-      <ChangeForm label={title} change={save} submit={submit} close={close} buttons={deletes}>
+      <ChangeForm label={title} change={save} submit={submit} close={close}>
         <label className="wide">
           Name
           <Field name="name" required maxLength={200} defaultValue={project.name} autoFocus />

@@ -1,13 +1,19 @@
 import { type RefObject, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
 import type { Reply } from '../../api/call.ts'
-import { type ProjectOrder, type ProjectSort, useProjects } from '../../data/projects/projects.ts'
+import {
+  type ProjectOrder,
+  type ProjectSort,
+  useProjectDeletion,
+  useProjects,
+} from '../../data/projects/projects.ts'
 import { type ProjectTrend, useProjectTrends } from '../../data/projects/project-trends.ts'
 import { usePermission } from '../../data/session.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
 import { countText, durationText, shareText, shortCount } from '../../parts/format/numbers.ts'
 import { useKeys } from '../../parts/keyboard/keys.ts'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
-import { Money } from '../../parts/money.tsx'
+import { DeleteProject } from '../../parts/forms/delete-project.tsx'
+import { MoneyCell } from '../../parts/money.tsx'
 import { useSnippetKey } from '../../data/settings/keys.ts'
 import { Snippets } from '../../parts/snippets.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
@@ -22,6 +28,12 @@ import { GoodCalls, Sparkline } from './trend.tsx'
 
 type ListedProject = Reply<'GET /api/v1/sessions'>[number]
 type Edit = (project: EditedProject) => void
+type Named = Pick<ListedProject, 'id' | 'name'>
+/** What can be done with a project of the list. */
+interface Acts {
+  edit: Edit
+  remove(project: Named): void
+}
 
 const SEARCH = textParam('q')
 
@@ -93,12 +105,13 @@ function Row({
   project,
   trend,
   edit,
-}: {
+  remove,
+}: Acts & {
   project: ListedProject
   trend: ProjectTrend | undefined
-  edit: Edit
 }) {
   const { isAllowed, reason } = usePermission('projects:create')
+  const deletion = usePermission('runs:delete')
   const rate = project.error_rate
   return (
     <tr>
@@ -121,7 +134,11 @@ function Row({
         {shortCount(project.total_tokens)}
       </td>
       <td className="number">
-        <Money value={project.total_cost} estimated={project.estimated_cost} />
+        <MoneyCell
+          value={project.total_cost}
+          estimated={project.estimated_cost}
+          unpriced={project.unpriced_runs}
+        />
       </td>
       <td className="number">
         <GoodCalls project={project.id} trend={trend} />
@@ -132,9 +149,15 @@ function Row({
       <td className="number">
         <IconButton
           icon="edit"
-          label={reason ?? `Rename or delete ${project.name}`}
+          label={reason ?? `Rename ${project.name}`}
           disabled={!isAllowed}
           onClick={() => edit({ id: project.id, name: project.name, description: project.description ?? '' })}
+        />
+        <IconButton
+          icon="remove"
+          label={deletion.reason ?? `Delete ${project.name}`}
+          disabled={!deletion.isAllowed}
+          onClick={() => remove(project)}
         />
       </td>
     </tr>
@@ -144,21 +167,26 @@ function Row({
 function ProjectTable({
   projects,
   sort,
-  edit,
-}: {
+  ...acts
+}: Acts & {
   projects: readonly ListedProject[]
   sort: ProjectSort
-  edit: Edit
 }) {
   const ids = useMemo(() => projects.map(({ id }) => id), [projects])
   const trends = useProjectTrends(ids)
   return (
     <Table label="Projects" columns={headsOf(sort)}>
       {projects.map((project) => (
-        <Row key={project.id} project={project} trend={trends.get(project.id)} edit={edit} />
+        <Row key={project.id} project={project} trend={trends.get(project.id)} {...acts} />
       ))}
     </Table>
   )
+}
+
+function Deletion({ project, close }: { project: Named; close(): void }) {
+  const change = useProjectDeletion()
+  const remove = (): void => change.mutate(project.id, { onSuccess: close })
+  return <DeleteProject name={project.name} {...{ change, remove, close }} />
 }
 
 /** A button that opens the form of a new project. */
@@ -234,6 +262,7 @@ export function Projects() {
   const sort = useMemo(() => sortOf(sorting), [sorting])
   const projects = useProjects(useDeferredValue(search), sort)
   const [edited, edit] = useState<EditedProject>()
+  const [removed, remove] = useState<Named>()
   const field = useRef<HTMLInputElement>(null)
   const page = useRef<HTMLDivElement>(null)
   useRowKeys(page)
@@ -256,12 +285,13 @@ export function Projects() {
       </div>
       <Loaded from={projects}>
         {(found) => {
-          if (found.length > 0) return <ProjectTable projects={found} sort={sort} edit={edit} />
+          if (found.length > 0) return <ProjectTable projects={found} {...{ sort, edit, remove }} />
           if (search !== '') return <Empty title={`No project has “${search}” in its name`} />
           return <FirstTrace />
         }}
       </Loaded>
       <More projects={projects} page={page} />
+      {removed !== undefined && <Deletion project={removed} close={() => remove(undefined)} />}
       {edited !== undefined && (
         <ProjectDialog
           project={edited}

@@ -1,8 +1,10 @@
 import { useState } from 'react'
+import { useProjectDeletion } from '../../data/projects/projects.ts'
 import { usePermission } from '../../data/session.ts'
 import { PROJECTS_PAGE, useRetention, useRetentionChange } from '../../data/settings/server.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
 import { ChangeForm } from '../../parts/forms/change-form.tsx'
+import { DeleteProject } from '../../parts/forms/delete-project.tsx'
 import { Dialog } from '../../parts/forms/dialog.tsx'
 import { countText } from '../../parts/format/numbers.ts'
 import { Loaded } from '../../parts/states.tsx'
@@ -50,6 +52,12 @@ function DaysDialog({ project, close }: { project: Project; close(): void }) {
   )
 }
 
+function Deletion({ project, close }: { project: Project; close(): void }) {
+  const change = useProjectDeletion()
+  const remove = (): void => change.mutate(project.id, { onSuccess: close })
+  return <DeleteProject name={project.name} {...{ change, remove, close }} />
+}
+
 function Pages({ from, hasMore }: { from: number; hasMore: boolean }) {
   const go = (offset: number): void => setParams({ from: offset === 0 ? undefined : String(offset) })
   if (from === 0 && !hasMore) return null
@@ -74,6 +82,8 @@ function ProjectTable({ projects }: { projects: readonly Project[] }) {
   const { reason } = usePermission('projects:create')
   const [changed, change] = useState<Project>()
   const [filtered, filter] = useState<string>()
+  const [removed, setRemoved] = useState<Project>()
+  const deletion = usePermission('runs:delete')
   const shown = projects.find(({ id }) => id === filtered)
   return (
     <>
@@ -105,11 +115,18 @@ function ProjectTable({ projects }: { projects: readonly Project[] }) {
                 disabled={reason !== undefined}
                 onClick={() => change(project)}
               />
+              <IconButton
+                icon="remove"
+                label={deletion.reason ?? `Delete ${project.name}`}
+                disabled={!deletion.isAllowed}
+                onClick={() => setRemoved(project)}
+              />
             </td>
           </tr>
         ))}
       </Table>
       {changed !== undefined && <DaysDialog project={changed} close={() => change(undefined)} />}
+      {removed !== undefined && <Deletion project={removed} close={() => setRemoved(undefined)} />}
       {shown !== undefined && <SpanFiltersDialog project={shown} close={() => filter(undefined)} />}
     </>
   )

@@ -57,7 +57,7 @@ function Head({ project, thread }: { project: string; thread: string }) {
             <span>
               cost{' '}
               <b>
-                <Money value={dollars(data.total_cost)} />
+                <Money value={dollars(data.total_cost)} unpriced={data.unpriced_runs} />
               </b>
             </span>
             {typeof data.first_start_time === 'string' && (
@@ -91,7 +91,7 @@ function TurnHead({ turn }: { turn: Turn }) {
         {turn.start_time !== undefined && <Time time={turn.start_time} />}
         <span>{durationText(micros(turn.latency))}</span>
         <span>{countText(turn.total_tokens)} tokens</span>
-        <Money value={dollars(turn.total_cost)} />
+        <Money value={dollars(turn.total_cost)} unpriced={turn.unpriced_runs} />
       </span>
     </h2>
   )

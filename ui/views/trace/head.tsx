@@ -18,7 +18,7 @@ const DeleteTrace = lazy(() => import('./delete-trace.tsx').then((file) => ({ de
 const ShareDialog = lazy(() => import('./share-dialog.tsx').then((file) => ({ default: file.ShareDialog })))
 
 const RUN = textParam('run')
-/** Whether the tree shows only failed runs, and those above them. */
+/** Whether the failed runs are listed instead of the tree. */
 export const ONLY_FAILED = wordParam('failed', ['off', 'on'])
 
 function numberIn(totals: Outline['totals'], name: string): number | undefined {
@@ -39,7 +39,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   )
 }
 
-/** The number of failed runs; a click shows only these in the tree, with the runs above them. */
+/** The number of failed runs; a click lists them instead of the tree. */
 function FailedButton({ count }: { count: number }) {
   const isOn = useParam(ONLY_FAILED) === 'on'
   return (
@@ -47,7 +47,7 @@ function FailedButton({ count }: { count: number }) {
       type="button"
       className={css['failures']}
       aria-pressed={isOn}
-      title={isOn ? 'Show all runs' : 'Show only the failed runs; e goes to the next one'}
+      title={isOn ? 'Show all runs' : 'List the failed runs; e goes to the next one'}
       onClick={() => setParams({ failed: isOn ? undefined : 'on', view: undefined })}
     >
       {count} failed
@@ -66,9 +66,9 @@ function Totals({ outline }: { outline: Outline }) {
         <Money
           value={textIn(totals, 'total_cost')}
           estimated={textIn(totals, 'estimated_cost')}
+          unpriced={unpriced}
           unknown="No model call of this trace has a known cost"
         />
-        {unpriced > 0 && ` (without ${unpriced} unpriced)`}
       </Fact>
       <Fact name="runs">{countText(outline.run_count)}</Fact>
       <Fact name="model calls">{countText(numberIn(totals, 'llm_runs'))}</Fact>

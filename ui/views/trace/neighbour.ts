@@ -3,6 +3,7 @@ import { listQuery } from '../../data/filter/list-address.ts'
 import type { ListedRun, RunQuery } from '../../data/run-pages.ts'
 import { listedRuns, type ReadRun, runsBeside } from '../../data/runs.ts'
 import { notify } from '../../parts/notice.tsx'
+import { readPreference } from '../../parts/preferences.ts'
 import { navigate } from '../../router/location.ts'
 import { withParams } from '../../router/params.ts'
 
@@ -31,7 +32,12 @@ export async function openNeighbour(
   list: string,
   to: 'older' | 'newer',
 ): Promise<void> {
-  const run = await neighbourIn(queries, listQuery(root.session_id ?? '', list), root, to)
+  const run = await neighbourIn(
+    queries,
+    listQuery(root.session_id ?? '', list, readPreference('zone')),
+    root,
+    to,
+  )
   if (run === undefined) notify(`There is no ${to} trace in ${list === '' ? 'this project' : 'the list'}.`)
   else {
     const find = new URLSearchParams(location.search).get('find') ?? undefined

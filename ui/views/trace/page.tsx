@@ -12,9 +12,11 @@ import {
 import { criticalPath } from '../../data/trace/critical-path.ts'
 import { nodeKey } from '../../data/trace/node-key.ts'
 import { searchOrder, type SearchOrder } from '../../data/trace/search-order.ts'
+import { firstFailed } from '../../data/trace/failed-runs.ts'
 import type { Outline } from '../../data/outline.ts'
 import { type ReadRun, runOptions } from '../../data/runs.ts'
 import { type TraceSearch, useFoundPaths, useTraceSearch } from '../../data/trace/trace-search.ts'
+import { unpricedRuns } from '../../data/trace/unpriced.ts'
 import { buildTree, isParent, type Tree, visibleRows } from '../../data/tree.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
 import { useKeys } from '../../parts/keyboard/keys.ts'
@@ -24,7 +26,6 @@ import { Empty, PanelBoundary, Skeleton } from '../../parts/states.tsx'
 import { navigate, setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam, wordParam } from '../../router/params.ts'
 import { modelCalls } from './messages/calls.ts'
-import { Minimap } from './minimap.tsx'
 import { type FoundIn, RunPanel } from './run/run-panel.tsx'
 import css from './trace.module.css'
 import { listPath, ONLY_FAILED, TraceHead } from './head.tsx'
@@ -36,9 +37,11 @@ import { zoomed, type ZoomRange } from './zoom.ts'
 const AgentGraph = lazy(() =>
   import('./agents/agent-graph.tsx').then((file) => ({ default: file.AgentGraph })),
 )
+const FailedRuns = lazy(() => import('./tree/failed-runs.tsx').then((file) => ({ default: file.FailedRuns })))
 const MessagesView = lazy(() =>
   import('./messages/messages-view.tsx').then((file) => ({ default: file.MessagesView })),
 )
+const Minimap = lazy(() => import('./minimap.tsx').then((file) => ({ default: file.Minimap })))
 const RUN = textParam('run')
 const FIND = textParam('find')
 const LIST = textParam('list')
@@ -115,10 +118,21 @@ function useTreeState(outline: Outline, trace: string) {
     )
   const isRoot = (place: number): boolean => (tree.above[tree.positions[place] ?? 0] ?? -1) < 0
   const focus = focusId === undefined ? undefined : positionOf(focusId)
-  const rows = useMemo(() => visibleRows(tree, { folded, focus, found }), [tree, folded, focus, found])
+  const isOnlyFailed = useParam(ONLY_FAILED) === 'on'
+  const rows = useMemo(
+    () =>
+      isOnlyFailed
+        ? [...(found ?? [])].toSorted((a, b) => a - b)
+        : visibleRows(tree, { folded, focus, found }),
+    [isOnlyFailed, tree, folded, focus, found],
+  )
   const wanted = useParam(RUN)
   const named = positionOf(wanted)
-  const selected = named ?? 0
+  const selected = useMemo(() => {
+    const of = named ?? 0
+    if (!isOnlyFailed || found?.has(of) !== false) return of
+    return firstFailed(outline, tree, of) ?? rows[0] ?? of
+  }, [named, isOnlyFailed, found, outline, tree, rows])
   const isMarked = useParam(PATH) === 'on'
   const path = useMemo(() => (isMarked ? criticalPath(outline, tree) : undefined), [isMarked, outline, tree])
   const mark = (): void => setParam(PATH, isMarked ? 'off' : 'on')
@@ -143,6 +157,7 @@ function useTreeState(outline: Outline, trace: string) {
     steps,
     path,
     mark,
+    isOnlyFailed,
     rows,
     selected,
     /** The id in the address, if no run of the trace has it; '' otherwise. */
@@ -228,6 +243,7 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
     [setFolded, idAt],
   )
   const before = useCallsBefore(outline, tree)
+  const unpriced = useMemo(() => unpricedRuns(outline, tree), [outline, tree])
   const widths = useWidths()
   const root = useQuery(runOptions(idAt(0), share)).data
   const queries = useQueryClient()
@@ -270,12 +286,13 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
           <Runs
             trace={share === undefined ? outline.trace_id : ''}
             names={widths.names}
-            {...{ outline, state, select, fold, hover }}
+            {...{ outline, unpriced, state, select, fold, hover }}
           />
         )}
         <Splitter label="Width of the tree" share={widths.left} className={css['between']} />
         <SelectedRun
           {...{ id: idAt(selected), previous: before(selected), share }}
+          unpriced={unpriced[tree.order[selected] ?? 0] ?? 0}
           foundIn={state.foundIn(idAt(selected))}
         />
       </div>
@@ -348,7 +365,7 @@ function GraphOfTrace({ outline, tree }: { outline: Outline; tree: Tree }) {
 
 /** What the tree shows: buttons for its graph, its critical path, folding, and for leaving a part of it. */
 function TreeButtons({ state }: { state: ReturnType<typeof useTreeState> }) {
-  const { tree, folded, foldAll, focus, setFocus, path, mark } = state
+  const { tree, folded, foldAll, focus, setFocus, path, mark, isOnlyFailed } = state
   const hasGraph = useParam(GRAPH) === 'on'
   const node = useParam(NODE)
   const showGraph = (): void => setParams({ graph: hasGraph ? undefined : 'on', node: undefined })
@@ -362,15 +379,17 @@ function TreeButtons({ state }: { state: ReturnType<typeof useTreeState> }) {
       >
         Graph
       </Button>
-      <Button
-        look="plain"
-        aria-pressed={path !== undefined}
-        title="Mark the runs that decide how long the trace took"
-        onClick={mark}
-      >
-        Critical path
-      </Button>
-      {tree.order.length > 1 && (
+      {!isOnlyFailed && (
+        <Button
+          look="plain"
+          aria-pressed={path !== undefined}
+          title="Mark the runs that decide how long the trace took"
+          onClick={mark}
+        >
+          Critical path
+        </Button>
+      )}
+      {!isOnlyFailed && tree.order.length > 1 && (
         <Button look="plain" onClick={foldAll}>
           {folded.size > 0 ? 'Unfold all' : 'Fold all'}
         </Button>
@@ -385,18 +404,21 @@ function Runs({
   trace,
   names,
   outline,
+  unpriced,
   state,
   ...acts
 }: {
   trace: string
   names: ReturnType<typeof useKeptShare>
   outline: Outline
+  /** For each place, the calls without a price. */
+  unpriced: Int32Array
   state: ReturnType<typeof useTreeState>
   select(position: number): void
   fold(position: number): void
   hover(position: number): void
 }) {
-  const { tree, folded, range, setZoom, found, path, rows, selected, text, steps } = state
+  const { tree, folded, range, setZoom, found, path, rows, selected, text, steps, isOnlyFailed } = state
   const matches = matchesOf(steps, selected, acts.select)
   return (
     <div className={css['left']}>
@@ -414,19 +436,34 @@ function Runs({
             matches.step(event.shiftKey ? -1 : 1)
           }}
         />
-        {found !== undefined && <MatchLine matches={matches} />}
+        {found !== undefined && !isOnlyFailed && <MatchLine matches={matches} />}
         <TreeButtons state={state} />
       </div>
       <GraphOfTrace outline={outline} tree={tree} />
-      <Minimap outline={outline} tree={tree} range={range} change={setZoom} />
+      {!isOnlyFailed && (
+        <Suspense fallback={<div className={css['map']} />}>
+          <Minimap outline={outline} tree={tree} range={range} change={setZoom} />
+        </Suspense>
+      )}
       {rows.length === 0 ? (
         <Empty
           title={text === '' ? 'No run fits' : `No run has “${text}” in name, type, model or contents`}
         />
+      ) : isOnlyFailed ? (
+        <Suspense fallback={<Skeleton />}>
+          <FailedRuns
+            {...{ trace, outline, tree, rows, selected }}
+            select={acts.select}
+            leave={() => setParams({ failed: undefined, run: state.idAt(selected) })}
+          />
+        </Suspense>
       ) : (
         <>
           <Axis range={range} names={names} />
-          <TreeGrid {...{ trace, outline, tree, rows, folded, found, path, range, selected }} {...acts} />
+          <TreeGrid
+            {...{ trace, outline, unpriced, tree, rows, folded, found, path, range, selected }}
+            {...acts}
+          />
         </>
       )}
     </div>

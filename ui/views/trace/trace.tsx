@@ -1,14 +1,10 @@
-import { useMemo } from 'react'
 import { ApiError } from '../../api/problem.ts'
-import { useSharedOutline } from '../../data/shares.ts'
 import { useOutline } from '../../data/traces.ts'
 import { Button } from '../../parts/controls.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { Link } from '../../router/link.tsx'
 import type { PathParams } from '../../router/match.ts'
-import css from './trace.module.css'
 import { TracePage } from './page.tsx'
-import { withSummedCosts } from './summed-costs.ts'
 
 /** A trace: all of its runs as a tree with times, and the selected run in full. */
 export function Trace({ params }: { params: PathParams }) {
@@ -33,19 +29,5 @@ export function Trace({ params }: { params: PathParams }) {
         )
       }
     </Loaded>
-  )
-}
-
-/** A shared trace: it is read with the token of its link and needs no session. */
-export function SharedTrace({ params }: { params: PathParams }) {
-  const token = params['token'] ?? ''
-  const outline = useSharedOutline(token)
-  const summed = useMemo(() => outline.data && withSummedCosts(outline.data), [outline.data])
-  return (
-    <main id="main" className={css['shared']}>
-      <Loaded from={outline} heading="h1">
-        {(data) => <TracePage outline={summed ?? data} share={token} />}
-      </Loaded>
-    </main>
   )
 }

@@ -7,8 +7,9 @@ import {
   type UsageQuery,
 } from '../../data/usage/lines.ts'
 import {
+  callsText,
   countText,
-  exactMoney,
+  leastMoney,
   shareText,
   shortCount,
   shortMoney,
@@ -21,6 +22,7 @@ import { Table } from '../../parts/table/table.tsx'
 import { Link } from '../../router/link.tsx'
 import { navigate } from '../../router/location.ts'
 import { countedPath, unpricedPath } from './lists/list-address.ts'
+import { storedPath, unpricedStoredPath } from './lists/stored-address.ts'
 import { MOST_SERIES, seriesOf, tableOf, type UsageGroup, type UsageTable } from './table.ts'
 import css from './usage.module.css'
 
@@ -34,11 +36,12 @@ const NOTES = {
   nodes: 'Nodes of graphs and their subgraphs count when they are completed and their run has ended.',
 } as const
 const BY_KEY =
-  'Stored traces of the open workspace whose root has the key, at most 100 values; deleted traces are not in it.'
+  'Stored traces of the open workspace by the key of their roots; a number opens its traces. Deleted traces are not in it.'
 
-function textOf(query: UsageQuery, value: string | null | undefined): string {
-  if (value === null || value === undefined) return UNKNOWN
-  return query.measure === 'cost' ? exactMoney(value) : countText(Number(value))
+/** A number in words; a cost that leaves out `unpriced` calls is marked. */
+function textOf(query: UsageQuery, value: string | null | undefined, unpriced = 0): string {
+  if (value === null || value === undefined) return unpriced > 0 ? 'no price' : UNKNOWN
+  return query.measure === 'cost' ? leastMoney(value, unpriced) : countText(Number(value))
 }
 
 /** The start of a bucket, in UTC, because buckets are aligned to UTC. */
@@ -47,38 +50,58 @@ function bucketText(bucket: string, hours: number): string {
 }
 
 /** The list behind a number; undefined if it has none. */
-function listOf(query: UsageQuery, group?: UsageGroup, bucket?: string): string | undefined {
-  const hasList = !isOfDeployments(query.measure) && usageKeyOf(query.grouping) === undefined
-  return !hasList ? undefined : countedPath(query, group, bucket)
+function listOf(
+  { query, stride }: Pick<ReportProps, 'query' | 'stride'>,
+  group?: UsageGroup,
+  bucket?: string,
+): string | undefined {
+  if (isOfDeployments(query.measure)) return undefined
+  if (usageKeyOf(query.grouping) !== undefined) return storedPath(query, stride, group, bucket)
+  return countedPath(query, group, bucket)
+}
+
+interface ReportProps {
+  query: UsageQuery
+  stride: Stride
+  lines: readonly UsageLine[]
 }
 
 interface FigureProps {
   query: UsageQuery
   value: string | null | undefined
+  /** Calls without a price, which the number leaves out. */
+  unpriced: number
   to: string | undefined
 }
 
 /** A number that opens the traces or runs behind it. */
-function Figure({ query, value, to }: FigureProps) {
+function Figure({ query, value, unpriced, to }: FigureProps) {
   if (value === undefined) return null
-  const text = textOf(query, value)
-  if (value === null) return <span title="The cost is not known: a model had no price">{text}</span>
-  return to === undefined ? text : <Link to={to}>{text}</Link>
+  const text = textOf(query, value, unpriced)
+  const isPartial = query.measure === 'cost' && unpriced > 0
+  const title = isPartial ? `${callsText(unpriced)} without a price` : undefined
+  if (value === null) return <span title={title ?? 'The cost is not known'}>{text}</span>
+  if (to === undefined) return text
+  return (
+    <Link to={to} title={title}>
+      {text}
+    </Link>
+  )
 }
 
 function barsOf(
-  query: UsageQuery,
+  { query, stride }: Pick<ReportProps, 'query' | 'stride'>,
   buckets: readonly string[],
   series: readonly UsageGroup[],
-  hours: number,
 ): Bar[] {
   return buckets.map((bucket) => ({
     id: bucket,
     parts: series.flatMap((group, place) => {
       const value = group.values.get(bucket)
       if (value === undefined || value === null) return []
-      const to = listOf(query, group, bucket)
-      const title = `${group.name}, ${bucketText(bucket, hours)}: ${textOf(query, value)} ${UNITS[query.measure]}`
+      const to = listOf({ query, stride }, group, bucket)
+      const number = textOf(query, value, group.gaps.get(bucket))
+      const title = `${group.name}, ${bucketText(bucket, stride.hours)}: ${number} ${UNITS[query.measure]}`
       const open = to === undefined ? undefined : () => navigate(to)
       return [{ id: group.id, series: Math.min(place, MOST_SERIES), size: Number(value), title, open }]
     }),
@@ -87,22 +110,21 @@ function barsOf(
 
 const COLUMNS = ['Group', { name: 'Sum', isNumber: true }, { name: 'Share', isNumber: true }, 'Of the whole']
 
-function Groups({ query, table }: { query: UsageQuery; table: UsageTable }) {
+function Groups({ query, stride, table }: Pick<ReportProps, 'query' | 'stride'> & { table: UsageTable }) {
   const all = Number(table.total ?? 0)
   return (
     <Table label="Sums of the groups" columns={COLUMNS}>
       {table.groups.flatMap((group, place) => [
-        <GroupRow key={group.id} query={query} group={group} all={all} series={place} />,
+        <GroupRow key={group.id} {...{ query, stride, group, all }} series={place} />,
         ...(group.versions ?? []).map((version) => (
-          <GroupRow key={`version ${version.id}`} query={query} group={version} all={all} />
+          <GroupRow key={`version ${version.id}`} {...{ query, stride, all }} group={version} />
         )),
       ])}
     </Table>
   )
 }
 
-interface GroupRowProps {
-  query: UsageQuery
+interface GroupRowProps extends Pick<ReportProps, 'query' | 'stride'> {
   group: UsageGroup
   /** The sum of all groups. */
   all: number
@@ -110,7 +132,7 @@ interface GroupRowProps {
   series?: number
 }
 
-function GroupRow({ query, group, all, series }: GroupRowProps) {
+function GroupRow({ query, stride, group, all, series }: GroupRowProps) {
   const share = group.total === null || all === 0 ? undefined : Number(group.total) / all
   return (
     <tr>
@@ -121,7 +143,12 @@ function GroupRow({ query, group, all, series }: GroupRowProps) {
         </span>
       </th>
       <td className="number">
-        <Figure query={query} value={group.total} to={listOf(query, group)} />
+        <Figure
+          query={query}
+          value={group.total}
+          unpriced={group.unpriced}
+          to={listOf({ query, stride }, group)}
+        />
       </td>
       <td className="number">{shareText(share)}</td>
       <td className={css['share']}>
@@ -149,14 +176,12 @@ export function ShareBar({ share, isFull = false }: { share: number; isFull?: bo
 
 function Buckets({
   query,
+  stride,
   buckets,
   series,
-  hours,
-}: {
-  query: UsageQuery
+}: Pick<ReportProps, 'query' | 'stride'> & {
   buckets: readonly string[]
   series: readonly UsageGroup[]
-  hours: number
 }) {
   const used = buckets.filter((bucket) => series.some(({ values }) => values.has(bucket)))
   return (
@@ -168,10 +193,15 @@ function Buckets({
       >
         {used.toReversed().map((bucket) => (
           <tr key={bucket}>
-            <th scope="row">{bucketText(bucket, hours)}</th>
+            <th scope="row">{bucketText(bucket, stride.hours)}</th>
             {series.map((group) => (
               <td key={group.id} className="number">
-                <Figure query={query} value={group.values.get(bucket)} to={listOf(query, group, bucket)} />
+                <Figure
+                  query={query}
+                  value={group.values.get(bucket)}
+                  unpriced={group.gaps.get(bucket) ?? 0}
+                  to={listOf({ query, stride }, group, bucket)}
+                />
               </td>
             ))}
           </tr>
@@ -187,17 +217,7 @@ function strideText({ days, hours }: { days: number; hours: number }): string {
 }
 
 /** A report: chart, sums of the groups, and all numbers. */
-export function UsageReport({
-  query,
-  stride,
-  lines,
-  isOld,
-}: {
-  query: UsageQuery
-  stride: Stride
-  lines: readonly UsageLine[]
-  isOld: boolean
-}) {
+export function UsageReport({ query, stride, lines, isOld }: ReportProps & { isOld: boolean }) {
   const table = useMemo(
     () => tableOf({ from: query.from, to: query.to, stride }, lines),
     [query, stride, lines],
@@ -217,32 +237,34 @@ export function UsageReport({
   const short = (value: number): string =>
     query.measure === 'cost' ? shortMoney(String(value)) : shortCount(value)
   const ends = [buckets.at(0) ?? '', buckets.at(-1) ?? ''].map((bucket) => bucketText(bucket, stride.hours))
-  const whole = listOf(query)
+  const whole = listOf({ query, stride })
+  const isByKey = usageKeyOf(query.grouping) !== undefined
   return (
     <section className={css['section']} aria-busy={isOld} aria-label="Report">
       <p className={css['total']}>
-        <Figure query={query} value={total} to={whole} /> <small>{WORDS[query.measure]}</small>
+        <Figure query={query} value={total} unpriced={table.unpriced} to={whole} />{' '}
+        <small>{WORDS[query.measure]}</small>
       </p>
       <StackedBars
         label={`Chart: ${WORDS[query.measure]} from ${ends[0]} to ${ends[1]}. The tables below have its numbers.`}
-        bars={barsOf(query, buckets, series, stride.hours)}
+        bars={barsOf({ query, stride }, buckets, series)}
         axis={short}
         ticks={timeTicks(buckets, 'utc')}
       />
       <p className={css['note']}>
-        {strideText(stride)} {usageKeyOf(query.grouping) === undefined ? NOTES[query.measure] : BY_KEY}
+        {strideText(stride)} {isByKey ? BY_KEY : NOTES[query.measure]}
         {query.measure === 'cost' && table.unpriced > 0 && (
           <>
             {' '}
-            <Link to={unpricedPath(query)}>
-              {countText(table.unpriced)} {table.unpriced === 1 ? 'run has' : 'runs have'} no price
+            <Link to={isByKey ? unpricedStoredPath(query, stride) : unpricedPath(query)}>
+              {callsText(table.unpriced)} without a price
             </Link>{' '}
-            and are not in these sums.
+            {table.unpriced === 1 ? 'is' : 'are'} not in these sums.
           </>
         )}
       </p>
-      <Groups query={query} table={table} />
-      <Buckets {...{ query, buckets, series }} hours={stride.hours} />
+      <Groups {...{ query, stride, table }} />
+      <Buckets {...{ query, stride, buckets, series }} />
     </section>
   )
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { monthOf, rangeOf } from '../../data/usage/range.ts'
-import { bucketStarts, seriesOf, tableOf } from './table.ts'
+import { bucketStarts, seriesOf, tableOf, withRest } from './table.ts'
 
 const DAY = { days: 1, hours: 0 }
 const range = { from: '2026-03-01T00:00:00.000Z', to: '2026-03-04T00:00:00.000Z', stride: DAY }
@@ -67,6 +67,47 @@ describe('the table of a usage report', () => {
     })
     expect([...(groups[0]?.values.values() ?? [])]).toEqual(['7', '1'])
     expect([groups[1]?.versions, total]).toEqual([undefined, '12'])
+  })
+
+  it('counts the calls without a price of each group and bucket, and of versions and others together', () => {
+    const lines = Array.from({ length: 14 }, (_, index) => line(2, `p${index}`, String(100 - index)))
+    const { groups, buckets } = tableOf(range, [...lines, line(1, 'p0', '1')])
+    expect([groups[0]?.unpriced, [...(groups[0]?.gaps.values() ?? [])]]).toEqual([2, [1, 1]])
+    expect(seriesOf(groups, buckets).at(-1)).toMatchObject({ unpriced: 3 })
+  })
+
+  it('by a key of the metadata, has a group of what has no value, and selects the others by value', () => {
+    const of = (value: string | null, sum: string, traces: number, unpriced = 0) => ({
+      ...line(1, '', sum),
+      dimensions: { metadata_value: value },
+      traces,
+      unpriced,
+    })
+    const lines = withRest([of('a', '0.3', 2, 1), of('b', '0.1', 1)], [of(null, '0.55', 5, 3)])
+    const { groups } = tableOf(range, lines)
+    expect(groups.map(({ name, total, unpriced, selects }) => [name, total, unpriced, selects])).toEqual([
+      ['a', '0.3', 1, { value: 'a' }],
+      ['(none)', '0.15', 2, { without: 'yes' }],
+      ['b', '0.1', 0, { value: 'b' }],
+    ])
+    expect(withRest([of('a', '0.3', 2)], [of(null, '0.3', 2)])).toHaveLength(1)
+  })
+
+  it('selects other values by what they are, or by what they are not if those without a value are among them', () => {
+    const values = Array.from({ length: 14 }, (_, index) => ({
+      ...line(2, '', String(100 - index)),
+      dimensions: { metadata_value: `v${index}` },
+    }))
+    const none = (sum: string) => ({ ...line(2, '', sum), dimensions: { metadata_value: null } })
+    const othersOf = (lines: Parameters<typeof tableOf>[1]) => {
+      const { groups, buckets } = tableOf(range, lines)
+      return seriesOf(groups, buckets).at(-1)?.selects
+    }
+    expect(othersOf(values)).toEqual({ one_of: ['v11', 'v12', 'v13'] })
+    expect(othersOf([...values, none('1')])).toEqual({
+      except: Array.from({ length: 11 }, (_, index) => `v${index}`),
+    })
+    expect(othersOf([...values, none('500')])).toEqual({ one_of: ['v10', 'v11', 'v12', 'v13'] })
   })
 
   it('adds groups beyond the eleventh up to one series', () => {

@@ -1,5 +1,5 @@
 import type { Dimensions, Stride, UsageLine } from '../../data/usage/lines.ts'
-import { addDecimals, compareDecimals } from '../../parts/format/decimal.ts'
+import { addDecimals, compareDecimals, subtractDecimals } from '../../parts/format/decimal.ts'
 
 /** A group of a report, with the parameters that select its records in the lists of usage. */
 export interface UsageGroup {
@@ -11,6 +11,10 @@ export interface UsageGroup {
   values: ReadonlyMap<string, string | null>
   /** Exact sum of the known values; null when none is known. */
   total: string | null
+  /** Number of calls without a price by bucket, which the values leave out; buckets without one are missing. */
+  gaps: ReadonlyMap<string, number>
+  /** The sum of `gaps`. */
+  unpriced: number
   /** The versions of a model that was called under several names, largest first; absent for all other groups. */
   versions?: readonly UsageGroup[]
 }
@@ -47,8 +51,10 @@ function identityOf(dimensions: Dimensions): Identity {
     return { id, name, selects: { workspace_ids: id } }
   }
   if ('metadata_value' in dimensions) {
-    const { metadata_value: id } = dimensions
-    return { id, name: id, selects: {} }
+    const { metadata_value: value, left_out: except = [] } = dimensions
+    if (value !== null) return { id: `= ${value}`, name: value, selects: { value } }
+    if (except.length > 0) return { id: 'rest', name: '(other values, or none)', selects: { except } }
+    return { id: 'none', name: '(none)', selects: { without: 'yes' } }
   }
   const { provider, model } = dimensions
   return modelIdentity(provider, model)
@@ -82,8 +88,17 @@ export function bucketStarts(from: string, to: string, { days, hours }: Stride):
   return starts
 }
 
-function summedGroup(group: Omit<UsageGroup, 'total'>): UsageGroup {
-  return { ...group, total: sumOf(group.values.values()) }
+function summedGroup(group: Omit<UsageGroup, 'total' | 'unpriced'>): UsageGroup {
+  const unpriced = [...group.gaps.values()].reduce((sum, count) => sum + count, 0)
+  return { ...group, total: sumOf(group.values.values()), unpriced }
+}
+
+/** The gaps of several groups together. */
+function gapsOf(groups: readonly UsageGroup[]): Map<string, number> {
+  const gaps = new Map<string, number>()
+  for (const [bucket, count] of groups.flatMap((group) => [...group.gaps]))
+    gaps.set(bucket, (gaps.get(bucket) ?? 0) + count)
+  return gaps
 }
 
 function byTotal(a: UsageGroup, b: UsageGroup): number {
@@ -103,8 +118,24 @@ function withVersions({ id, name, selects }: Identity, versions: readonly UsageG
     name,
     selects: { ...selects, model },
     values,
+    gaps: gapsOf(versions),
     versions: versions.toSorted(byTotal),
   })
+}
+
+/** The lines of a report, with what its groups leave of the whole. */
+export function withRest(lines: readonly UsageLine[], whole: readonly UsageLine[]): UsageLine[] {
+  const groups = Map.groupBy(lines, ({ time_bucket }) => time_bucket)
+  const rest = whole.flatMap((all) => {
+    const own = groups.get(all.time_bucket) ?? []
+    const left = (of: (line: UsageLine) => number): number =>
+      own.reduce((sum, line) => sum - of(line), of(all))
+    if (left(({ traces = 0 }) => traces) <= 0) return []
+    const known = sumOf(own.map(({ value }) => value)) ?? '0'
+    const value = all.value === null ? null : (subtractDecimals(all.value, known) ?? null)
+    return [{ ...all, value, unpriced: left(({ unpriced }) => unpriced) }]
+  })
+  return [...lines, ...rest]
 }
 
 /** The table of a report: every bucket of the range, and the groups with their exact sums. */
@@ -112,12 +143,17 @@ export function tableOf(
   { from, to, stride }: { from: string; to: string; stride: Stride },
   lines: readonly UsageLine[],
 ): UsageTable {
-  const groups = new Map<string, Identity & { values: Map<string, string | null> }>()
+  const groups = new Map<
+    string,
+    Identity & { values: Map<string, string | null>; gaps: Map<string, number> }
+  >()
   const bases = new Map<string, { identity: Identity; ids: Set<string> }>()
-  for (const { time_bucket, dimensions, value } of lines) {
+  for (const { time_bucket, dimensions, value, unpriced } of lines) {
     const identity = identityOf(dimensions)
-    const group = groups.get(identity.id) ?? { ...identity, values: new Map<string, string | null>() }
-    group.values.set(new Date(time_bucket).toISOString(), value)
+    const group = groups.get(identity.id) ?? { ...identity, values: new Map(), gaps: new Map() }
+    const bucket = new Date(time_bucket).toISOString()
+    group.values.set(bucket, value)
+    if (unpriced > 0) group.gaps.set(bucket, unpriced)
     groups.set(identity.id, group)
     const base = baseOf(dimensions) ?? identity
     const known = bases.get(base.id) ?? { identity: base, ids: new Set<string>() }
@@ -136,7 +172,7 @@ export function tableOf(
     buckets: bucketStarts(from, to, stride),
     groups: summed,
     total: sumOf(summed.map(({ total }) => total)),
-    unpriced: lines.reduce((sum, line) => sum + line.unpriced, 0),
+    unpriced: lines.reduce((sum, { unpriced }) => sum + unpriced, 0),
   }
 }
 
@@ -155,9 +191,9 @@ export function seriesOf(groups: readonly UsageGroup[], buckets: readonly string
     if (found.length > 0) values.set(bucket, sumOf(found))
   }
   const name = `${others.length} others`
-  const total = sumOf(values.values())
   const shown = groups.slice(0, MOST_SERIES)
-  return [...shown, { id: 'others', name, selects: selectsOthers(shown, others), values, total }]
+  const selects = selectsOthers(shown, others)
+  return [...shown, summedGroup({ id: 'others', name, selects, values, gaps: gapsOf(others) })]
 }
 
 /**
@@ -167,6 +203,21 @@ export function seriesOf(groups: readonly UsageGroup[], buckets: readonly string
 function selectsOthers(shown: readonly UsageGroup[], others: readonly UsageGroup[]): UsageGroup['selects'] {
   const ids = shown.flatMap(({ id, versions }) => versions?.map((version) => version.id) ?? [id])
   const [name = ''] = Object.keys(shown[0]?.selects ?? {})
+  if (OF_VALUES.has(name)) return selectsOtherValues(shown, others)
   if (name === 'workspace_ids') return { workspace_ids: others.map(({ id }) => id).join(',') }
   return { [name === 'provider' ? 'exclude_model' : `exclude_${name}`]: ids }
+}
+
+const OF_VALUES: ReadonlySet<string> = new Set(['value', 'without', 'except'])
+
+/** As selectsOthers, for values of a key of the metadata. */
+function selectsOtherValues(
+  shown: readonly UsageGroup[],
+  others: readonly UsageGroup[],
+): UsageGroup['selects'] {
+  const valuesOf = (groups: readonly UsageGroup[]): string[] =>
+    groups.flatMap(({ selects }) => (typeof selects['value'] === 'string' ? [selects['value']] : []))
+  const isRestShown = others.every(({ selects }) => typeof selects['value'] === 'string')
+  // Without the traces of no group, the values are named: all that are left out are not enough.
+  return isRestShown ? { one_of: valuesOf(others) } : { except: valuesOf(shown) }
 }

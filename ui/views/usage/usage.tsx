@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react'
 import { useSession } from '../../data/session.ts'
 import { csvAddress, useUsage } from '../../data/usage/queries.ts'
-import { customRangeOf, type RangeName, rangeOf, RANGES } from '../../data/usage/range.ts'
+import { customRangeOf, type RangeName, rangeOf, USAGE_RANGES } from '../../data/usage/range.ts'
 import {
   type Grouping,
   GROUPINGS,
@@ -13,9 +13,10 @@ import {
   usageGroupingOf,
   usageKeyOf,
 } from '../../data/usage/lines.ts'
-import { Select } from '../../parts/controls.tsx'
+import { Button, Select } from '../../parts/controls.tsx'
 import { MetadataKey } from '../../parts/forms/metadata-key.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
+import { saveFile } from '../../parts/save-file.ts'
 import { Empty, Loaded, Skeleton } from '../../parts/states.tsx'
 import { TimeRange } from '../../parts/time-range/time-range.tsx'
 import { setParam, setParams, useParam } from '../../router/location.ts'
@@ -23,10 +24,10 @@ import { textParam, wordParam } from '../../router/params.ts'
 import { UsageLimits } from './limits.tsx'
 import { UsageRebuild } from './rebuild.tsx'
 import { UsageReport } from './report.tsx'
+import { withRest } from './table.ts'
 import css from './usage.module.css'
 
-const RANGE_WORDS = ['30d', '12h', '7d', '90d', '365d'] as const satisfies readonly RangeName[]
-const RANGE = wordParam('t', RANGE_WORDS)
+const RANGE = wordParam('t', USAGE_RANGES.map(([word]) => word) as [RangeName, ...RangeName[]])
 const FROM = textParam('from')
 const TO = textParam('to')
 const GROUPING = textParam('by')
@@ -105,6 +106,29 @@ function GroupChoice({
   )
 }
 
+/** The report as a CSV file: from the server, or by a key of the metadata from the lines that are shown. */
+function Csv({ query }: { query: UsageQuery }) {
+  const { data } = useUsage(query)
+  const key = usageKeyOf(query.grouping)
+  if (key === undefined)
+    return (
+      <a href={csvAddress(query)} download>
+        CSV
+      </a>
+    )
+  const save = async (): Promise<void> => {
+    if (data === undefined) return
+    const { linesCsv } = await import('../../data/usage/csv.ts')
+    const text = linesCsv(key, query.measure, data.stride, withRest(data.lines, data.whole))
+    saveFile(`usage-by-${key}.csv`, new Blob([text], { type: 'text/csv' }))
+  }
+  return (
+    <Button look="plain" disabled={data === undefined} onClick={() => void save()}>
+      CSV
+    </Button>
+  )
+}
+
 function UsageOf({ workspaces }: { workspaces: readonly { id: string; display_name: string }[] }) {
   const [now] = useState(Date.now)
   const [range, grouping] = [useParam(RANGE), usageGroupingOf(useParam(GROUPING))]
@@ -130,7 +154,7 @@ function UsageOf({ workspaces }: { workspaces: readonly { id: string; display_na
         <div className={css['choices']}>
           <TimeRange
             value={range}
-            options={RANGES}
+            options={USAGE_RANGES}
             custom={custom}
             shown={query}
             choose={(word) => setParams({ t: RANGE.write(word), from: undefined, to: undefined })}
@@ -145,15 +169,17 @@ function UsageOf({ workspaces }: { workspaces: readonly { id: string; display_na
             options={measures.map((name) => [name, MEASURE_NAMES[name]])}
             onChange={(word) => setParam(MEASURE, word)}
           />
-          {key === undefined && (
-            <a href={csvAddress(query)} download>
-              CSV
-            </a>
-          )}
+          <Csv query={query} />
         </div>
       </div>
       <Loaded from={usage}>
-        {(found) => <UsageReport {...found} isOld={usage.isPlaceholderData || usage.error !== null} />}
+        {({ lines, whole, ...found }) => (
+          <UsageReport
+            {...found}
+            lines={withRest(lines, whole)}
+            isOld={usage.isPlaceholderData || usage.error !== null}
+          />
+        )}
       </Loaded>
       <UsageLimits workspaces={workspaces} />
       <UsageRebuild />

@@ -11,13 +11,6 @@ import { hasContent, type Incoming, inputOf, namedResume, readIncoming, resumeOf
 import { findTask } from './load-task.ts'
 import { isFinished } from './model.ts'
 
-/** A run to create for a message. */
-export interface PlannedRun {
-  task_id: string
-  thread_id: string
-  request: RunRequest
-}
-
 /**
  * The run for a message: the first one of a new task, or one more of a task that waits or goes on (rules A2A-4, A2A-5,
  * A2A-8). Creates the thread of a new context. @throws A2aFault, AppError
@@ -26,7 +19,7 @@ export async function planMessage(
   context: DeploymentContext,
   assistant_id: string,
   params: JsonObject,
-): Promise<PlannedRun> {
+): ReturnType<typeof planForTask> {
   const incoming = readIncoming(params)
   const { taskId, contextId } = incoming
   if (taskId !== undefined) return await planForTask(context, assistant_id, incoming)
@@ -46,7 +39,7 @@ async function planForTask(
   context: DeploymentContext,
   assistant_id: string,
   incoming: Incoming,
-): Promise<PlannedRun> {
+): Promise<{ task_id: string; thread_id: string; request: RunRequest }> {
   const { taskId: id, contextId } = incoming
   const task = await findTask(context, assistant_id, { id, contextId })
   const { state, run } = task

@@ -23,7 +23,7 @@ const ALL_MESSAGES = 1000
 /** Seconds after which a run that marks a cancelled task would begin, if the server died before it is cancelled. */
 const MARK_SECONDS = 60
 
-const CREATES = { need: 'threads:create', whole_organization: false } as const
+const CREATES = { needs: 'threads:create' } as const
 const EVENT_STREAM = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache',

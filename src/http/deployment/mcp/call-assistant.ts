@@ -37,7 +37,7 @@ interface Ended {
 
 /** Minutes for which the thread of a call that asks something is kept. */
 const ASKING_MINUTES = 24 * 60
-const CALLS = { need: 'threads:create', whole_organization: false } as const
+const CALLS = { needs: 'threads:create' } as const
 const PROGRESS_MODES = ['tasks', 'messages']
 const DECLINED: Ended = {
   outcome: {

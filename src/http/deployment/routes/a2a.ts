@@ -41,6 +41,7 @@ async function cardReply(context: DeploymentContext, asked: string | undefined):
 export function a2aRoutes(): DeploymentRoute[] {
   const shared = {
     method: 'GET',
+    needs: 'assistants:read',
     summary: 'The card of an assistant, for clients of the A2A protocol',
     tag: TAG,
     reply: 'bytes',
@@ -69,6 +70,7 @@ export function a2aRoutes(): DeploymentRoute[] {
     deploymentRoute({
       method: 'POST',
       path: '/a2a/{assistant_id}',
+      needs: 'threads:read',
       summary: 'Messages and tasks of an assistant, over the A2A protocol',
       description:
         'JSON-RPC, with the methods of versions 0.3 and 1.0. A context is a thread, a task is a run that later messages may go on with. Messages and cancels also need threads:create.',

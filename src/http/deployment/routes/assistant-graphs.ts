@@ -55,6 +55,7 @@ function subgraphRoutes(): DeploymentRoute[] {
   const query = { recurse: flagParameter('Also subgraphs of subgraphs.', false) }
   const shared = {
     method: 'GET',
+    needs: 'assistants:read',
     tag: TAG,
     query,
     reply: 'bytes',
@@ -96,6 +97,7 @@ export function assistantGraphRoutes(): DeploymentRoute[] {
     route({
       method: 'GET',
       path: '/assistants/{assistant_id}/graph',
+      needs: 'assistants:read',
       summary: 'The graph of an assistant, for drawing it',
       tag: TAG,
       params: ASSISTANT_PARAMS,
@@ -113,6 +115,7 @@ export function assistantGraphRoutes(): DeploymentRoute[] {
     route({
       method: 'GET',
       path: '/assistants/{assistant_id}/schemas',
+      needs: 'assistants:read',
       summary: 'Schemas of input, output and state of the graph of an assistant',
       tag: TAG,
       params: ASSISTANT_PARAMS,

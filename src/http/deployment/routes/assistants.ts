@@ -63,6 +63,7 @@ function createRoute(): DeploymentRoute {
   return route({
     method: 'POST',
     path: '/assistants',
+    needs: 'assistants:create',
     summary: 'Create an assistant',
     tag: TAG,
     body: 'assistant-create',
@@ -90,6 +91,7 @@ function updateRoute(): DeploymentRoute {
   return route({
     method: 'PATCH',
     path: '/assistants/{assistant_id}',
+    needs: 'assistants:update',
     summary: 'Create a new version of an assistant',
     description: 'Absent fields are not changed. Existing runs are not affected.',
     tag: TAG,
@@ -120,6 +122,7 @@ function deleteRoute(): DeploymentRoute {
   return route({
     method: 'DELETE',
     path: '/assistants/{assistant_id}',
+    needs: 'assistants:delete',
     summary: 'Delete an assistant, its versions and its crons',
     description: 'The default assistant of a graph is created again at once. Runs are kept.',
     tag: TAG,
@@ -158,6 +161,7 @@ function searchRoutes(): DeploymentRoute[] {
     route({
       method: 'POST',
       path: '/assistants/search',
+      needs: 'assistants:read',
       summary: 'Find assistants',
       tag: TAG,
       body: 'assistant-search',
@@ -180,6 +184,7 @@ function searchRoutes(): DeploymentRoute[] {
     route({
       method: 'POST',
       path: '/assistants/count',
+      needs: 'assistants:read',
       summary: 'Count assistants',
       tag: TAG,
       body: 'assistant-count',
@@ -200,6 +205,7 @@ function versionRoutes(): DeploymentRoute[] {
     route({
       method: 'POST',
       path: '/assistants/{assistant_id}/versions',
+      needs: 'assistants:read',
       summary: 'List versions of an assistant, newest first',
       tag: TAG,
       params: ASSISTANT_PARAMS,
@@ -222,6 +228,7 @@ function versionRoutes(): DeploymentRoute[] {
     route({
       method: 'POST',
       path: '/assistants/{assistant_id}/latest',
+      needs: 'assistants:update',
       summary: 'Make a version of an assistant the current one',
       tag: TAG,
       params: ASSISTANT_PARAMS,
@@ -247,6 +254,7 @@ export function assistantRoutes(): DeploymentRoute[] {
     route({
       method: 'GET',
       path: '/assistants/{assistant_id}',
+      needs: 'assistants:read',
       summary: 'Read an assistant',
       tag: TAG,
       params: ASSISTANT_PARAMS,

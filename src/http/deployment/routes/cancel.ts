@@ -37,6 +37,7 @@ export function cancelRoutes(): DeploymentRoute[] {
     deploymentRoute({
       method: 'POST',
       path: '/threads/{thread_id}/runs/{run_id}/cancel',
+      needs: 'threads:update',
       summary: 'Cancel a run: 202 when the cancel is accepted, 204 with wait when the run has ended',
       tag: TAG,
       params: RUN_PARAMS,
@@ -57,6 +58,7 @@ export function cancelRoutes(): DeploymentRoute[] {
     deploymentRoute({
       method: 'POST',
       path: '/runs/cancel',
+      needs: 'threads:update',
       summary: 'Cancel runs by ids or by status; with Prefer: return=representation each one’s outcome',
       tag: TAG,
       query: QUERY,

@@ -88,6 +88,7 @@ function toChange(body: SchemaTypes['cron-update']): CronChange {
 function createRoutes(): DeploymentRoute[] {
   const shared = {
     method: 'POST',
+    needs: 'crons:create',
     tag: TAG,
     body: 'cron-create',
     reply: 'cron',
@@ -136,6 +137,7 @@ function searchRoutes(): DeploymentRoute[] {
     route({
       method: 'POST',
       path: '/runs/crons/search',
+      needs: 'crons:read',
       summary: 'Find crons',
       tag: TAG,
       body: 'cron-search',
@@ -161,6 +163,7 @@ function searchRoutes(): DeploymentRoute[] {
     route({
       method: 'POST',
       path: '/runs/crons/count',
+      needs: 'crons:read',
       summary: 'Count crons',
       tag: TAG,
       body: 'cron-count',
@@ -183,6 +186,7 @@ export function cronRoutes(): DeploymentRoute[] {
     route({
       method: 'GET',
       path: '/runs/crons/{cron_id}',
+      needs: 'crons:read',
       summary: 'Read a cron',
       tag: TAG,
       params: PARAMS,
@@ -195,6 +199,7 @@ export function cronRoutes(): DeploymentRoute[] {
     route({
       method: 'PATCH',
       path: '/runs/crons/{cron_id}',
+      needs: 'crons:update',
       summary: 'Change a cron',
       description: 'Absent fields are not changed. Existing runs are not affected.',
       tag: TAG,
@@ -210,6 +215,7 @@ export function cronRoutes(): DeploymentRoute[] {
     route({
       method: 'DELETE',
       path: '/runs/crons/{cron_id}',
+      needs: 'crons:delete',
       summary: 'Delete a cron',
       description: 'Runs that it created are kept.',
       tag: TAG,

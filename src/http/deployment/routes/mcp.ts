@@ -1,17 +1,16 @@
-import type { GuardedRoute } from '../../api/route.ts'
 import { createAskRoute } from '../../mcp/ask-route.ts'
 import { MCP_REPLIES, serveMcp } from '../../mcp/serve-mcp.ts'
 import { deploymentChallenge, deploymentResource } from '../../server/callers/oauth-challenge.ts'
-import type { DeploymentDeps } from '../deps.ts'
 import { graphTools } from '../mcp/graph-tools.ts'
 import { type DeploymentRoute, deploymentRoute } from '../route.ts'
 
 /** `POST /mcp`: the assistants as tools. `routes` are those of the whole API, which tools ask. */
-export function mcpRoutes(routes: () => readonly GuardedRoute<DeploymentDeps>[]): DeploymentRoute[] {
+export function mcpRoutes(routes: () => readonly DeploymentRoute[]): DeploymentRoute[] {
   return [
     deploymentRoute({
       method: 'POST',
       path: '/mcp',
+      needs: 'assistants:read',
       summary: 'The assistants as tools, over the Model Context Protocol',
       description:
         'Each call is a run on a thread that is deleted afterwards; one that asks something keeps its thread for 24 hours. A call also needs threads:create.',

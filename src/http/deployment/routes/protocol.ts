@@ -18,6 +18,8 @@ export function protocolRoutes(): DeploymentRoute[] {
     deploymentRoute({
       method: 'POST',
       path: '/threads/{thread_id}/commands',
+      // Each command also requires its own permission.
+      needs: 'threads:read',
       summary: 'A command of protocol v2',
       description:
         'docs/protocol/streams-v2.md says what there is. A refused command is answered with 200 as well.',
@@ -39,6 +41,7 @@ export function protocolRoutes(): DeploymentRoute[] {
     deploymentRoute({
       method: 'POST',
       path: '/threads/{thread_id}/stream/events',
+      needs: 'threads:read',
       summary: 'Events of a thread in protocol v2; stays open until the thread is deleted',
       description:
         'Server-sent events; docs/protocol/streams-v2.md lists them and says where a stream begins.',

@@ -52,6 +52,7 @@ function listRoute(): DeploymentRoute {
   return deploymentRoute({
     method: 'GET',
     path: '/threads/{thread_id}/runs',
+    needs: 'threads:read',
     summary: 'List the runs of a thread, newest first',
     tag: TAG,
     params: THREAD_PARAMS,
@@ -76,6 +77,7 @@ function searchRoute(): DeploymentRoute {
   return deploymentRoute({
     method: 'POST',
     path: '/runs/search',
+    needs: 'threads:read',
     summary: 'List the runs of all threads, newest first; X-Pagination-Next has the next offset',
     tag: TAG,
     body: 'run-search',
@@ -94,6 +96,7 @@ function getRoute(): DeploymentRoute {
   return deploymentRoute({
     method: 'GET',
     path: '/threads/{thread_id}/runs/{run_id}',
+    needs: 'threads:read',
     summary: 'Read a run; with tokens and cost from 2 s after its end',
     tag: TAG,
     params: RUN_PARAMS,
@@ -113,6 +116,7 @@ function getAnyRoute(): DeploymentRoute {
   return deploymentRoute({
     method: 'GET',
     path: '/runs/{run_id}',
+    needs: 'threads:read',
     summary: 'Read a run by its id, on any thread',
     tag: TAG,
     params: { run_id: uuidParameter('Id of the run.') },
@@ -130,6 +134,7 @@ function deleteRoute(): DeploymentRoute {
   return deploymentRoute({
     method: 'DELETE',
     path: '/threads/{thread_id}/runs/{run_id}',
+    needs: 'threads:delete',
     summary: 'Delete a run that has ended; its checkpoints stay',
     tag: TAG,
     params: RUN_PARAMS,
@@ -147,6 +152,7 @@ function deleteRoute(): DeploymentRoute {
 function joinRoutes(): DeploymentRoute[] {
   const shared = {
     method: 'GET',
+    needs: 'threads:read',
     query: JOIN_QUERY,
     reply: 'bytes',
     reply_schema: 'run-result',

@@ -47,6 +47,7 @@ function itemRoutes(): DeploymentRoute[] {
     route({
       method: 'PUT',
       path: '/store/items',
+      needs: 'store:update',
       summary: 'Store an item; replaces an item with the same key',
       tag: TAG,
       body: 'store-item-write',
@@ -69,6 +70,7 @@ function itemRoutes(): DeploymentRoute[] {
     route({
       method: 'GET',
       path: '/store/items',
+      needs: 'store:read',
       summary: 'Read an item; null when there is none',
       tag: TAG,
       query: {
@@ -89,6 +91,7 @@ function itemRoutes(): DeploymentRoute[] {
     route({
       method: 'DELETE',
       path: '/store/items',
+      needs: 'store:delete',
       summary: 'Delete an item, if there is one',
       tag: TAG,
       body: 'store-item-key',
@@ -107,6 +110,7 @@ function searchRoute(): DeploymentRoute {
   return route({
     method: 'POST',
     path: '/store/items/search',
+    needs: 'store:read',
     summary: 'Find items; X-Pagination-Next has the offset of the next page, if there is one',
     tag: TAG,
     body: 'store-search',
@@ -134,6 +138,7 @@ function namespacesRoute(): DeploymentRoute {
   return route({
     method: 'POST',
     path: '/store/namespaces',
+    needs: 'store:read',
     summary: 'List namespaces that have items',
     tag: TAG,
     body: 'store-namespaces',

@@ -141,6 +141,7 @@ function createRoutes(): DeploymentRoute[] {
     deploymentRoute({
       ...shared,
       path: '/threads/{thread_id}/runs/stream',
+      needs: 'threads:update',
       summary: 'Create a run and stream it',
       tag: 'Thread runs',
       params: THREAD_PARAMS,
@@ -157,6 +158,7 @@ function createRoutes(): DeploymentRoute[] {
     deploymentRoute({
       ...shared,
       path: '/runs/stream',
+      needs: 'threads:create',
       summary: 'Create a stateless run and stream it',
       tag: 'Stateless runs',
       errors: ['not_found', 'run_id_taken', 'too_many_streams', 'quota_reached', 'shutting_down'],
@@ -169,6 +171,7 @@ function joinRoutes(): DeploymentRoute[] {
   const shared = {
     ...SHARED,
     method: 'GET',
+    needs: 'threads:read',
     query: RUN_JOIN_QUERY,
     headers: RESUME,
     errors: ['not_found', 'too_many_streams', 'shutting_down'],
@@ -199,6 +202,7 @@ function threadRoute(): DeploymentRoute {
     ...SHARED,
     method: 'GET',
     path: '/threads/{thread_id}/stream',
+    needs: 'threads:read',
     summary:
       'Stream all runs of a thread, or their beginnings and ends, or states; makes no run and stays open',
     tag: 'Threads',

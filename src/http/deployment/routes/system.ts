@@ -43,6 +43,7 @@ export function systemRoutes(openApi: (version: string) => object): DeploymentRo
     deploymentRoute({
       method: 'GET',
       path: '/ok',
+      needs: 'open',
       summary: 'Health of the deployment; with check_db=1 also of its stores and its disk',
       tag: TAG,
       query: {
@@ -58,6 +59,7 @@ export function systemRoutes(openApi: (version: string) => object): DeploymentRo
     deploymentRoute({
       method: 'GET',
       path: '/info',
+      needs: 'open',
       summary: 'Versions, flags and graphs',
       tag: TAG,
       reply: 'deployment-info',
@@ -66,6 +68,7 @@ export function systemRoutes(openApi: (version: string) => object): DeploymentRo
     deploymentRoute({
       method: 'GET',
       path: '/metrics',
+      needs: 'organization:read',
       summary: 'Metrics of this process',
       tag: TAG,
       query: { format: choiceParameter('Of the answer.', ['prometheus', 'json']) },
@@ -88,6 +91,7 @@ export function systemRoutes(openApi: (version: string) => object): DeploymentRo
 const rootRoute = deploymentRoute({
   method: 'GET',
   path: '/',
+  needs: 'open',
   summary: 'Versions, flags and graphs; browsers are sent to the documentation',
   tag: TAG,
   reply: 'deployment-info',

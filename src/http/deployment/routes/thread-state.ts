@@ -37,6 +37,7 @@ function readRoutes(): DeploymentRoute[] {
       ...shared,
       method: 'GET',
       path: '/threads/{thread_id}/state',
+      needs: 'threads:read',
       summary: 'Current state of a thread',
       params: THREAD_PARAMS,
       query: { subgraphs: SUBGRAPHS },
@@ -48,6 +49,7 @@ function readRoutes(): DeploymentRoute[] {
       ...shared,
       method: 'GET',
       path: '/threads/{thread_id}/state/{checkpoint_id}',
+      needs: 'threads:read',
       summary: 'State of a thread at a checkpoint',
       params: { ...THREAD_PARAMS, checkpoint_id: uuidParameter('Id of the checkpoint.') },
       query: { subgraphs: SUBGRAPHS },
@@ -61,6 +63,7 @@ function readRoutes(): DeploymentRoute[] {
       ...shared,
       method: 'POST',
       path: '/threads/{thread_id}/state/checkpoint',
+      needs: 'threads:read',
       summary: 'State of a thread at a checkpoint, which may be one of a subgraph',
       params: THREAD_PARAMS,
       body: 'thread-state-query',
@@ -77,6 +80,7 @@ function updateRoute(): DeploymentRoute {
   return deploymentRoute({
     method: 'POST',
     path: '/threads/{thread_id}/state',
+    needs: 'threads:update',
     summary: 'Change the state of a thread; 409 while a run is active',
     tag: TAG,
     params: THREAD_PARAMS,
@@ -100,6 +104,7 @@ function patchRoute(): DeploymentRoute {
   return deploymentRoute({
     method: 'PATCH',
     path: '/threads/{thread_id}/state',
+    needs: 'threads:update',
     summary: 'Add to the metadata of a thread, as older clients do',
     tag: TAG,
     params: THREAD_PARAMS,
@@ -129,6 +134,7 @@ function historyRoutes(): DeploymentRoute[] {
     deploymentRoute({
       ...shared,
       method: 'GET',
+      needs: 'threads:read',
       query: {
         limit: integerParameter('Maximum number of records.', LIMIT),
         before: textParameter('Id of a checkpoint: only what is older.'),
@@ -144,6 +150,7 @@ function historyRoutes(): DeploymentRoute[] {
     deploymentRoute({
       ...shared,
       method: 'POST',
+      needs: 'threads:read',
       body: 'thread-history-query',
       async handle(context) {
         const { limit, before, metadata, checkpoint, select } = context.body

@@ -48,6 +48,7 @@ function createRoute(): DeploymentRoute {
   return deploymentRoute({
     method: 'POST',
     path: '/threads',
+    needs: 'threads:create',
     summary: 'Create a thread',
     tag: TAG,
     body: 'thread-create',
@@ -70,6 +71,7 @@ function oneRoutes(): DeploymentRoute[] {
     deploymentRoute({
       method: 'GET',
       path: '/threads/{thread_id}',
+      needs: 'threads:read',
       summary: 'Read a thread',
       tag: TAG,
       params: THREAD_PARAMS,
@@ -86,6 +88,7 @@ function oneRoutes(): DeploymentRoute[] {
     deploymentRoute({
       method: 'GET',
       path: '/threads/{thread_id}/storage',
+      needs: 'threads:read',
       summary: 'Bytes that the checkpoints of a thread take in the store',
       tag: TAG,
       params: THREAD_PARAMS,
@@ -106,6 +109,7 @@ function oneRoutes(): DeploymentRoute[] {
     deploymentRoute({
       method: 'DELETE',
       path: '/threads/{thread_id}',
+      needs: 'threads:delete',
       summary: 'Delete a thread with its runs and checkpoints; active runs are rolled back first',
       tag: TAG,
       params: THREAD_PARAMS,
@@ -120,6 +124,7 @@ function oneRoutes(): DeploymentRoute[] {
     deploymentRoute({
       method: 'POST',
       path: '/threads/{thread_id}/copy',
+      needs: 'threads:create',
       summary: 'Copy a thread with all its checkpoints',
       tag: TAG,
       params: THREAD_PARAMS,
@@ -137,6 +142,7 @@ function updateRoute(): DeploymentRoute {
   return deploymentRoute({
     method: 'PATCH',
     path: '/threads/{thread_id}',
+    needs: 'threads:update',
     summary: 'Change metadata or ttl of a thread; no body with Prefer: return=minimal',
     tag: TAG,
     params: THREAD_PARAMS,
@@ -159,6 +165,7 @@ function searchRoute(): DeploymentRoute {
   return deploymentRoute({
     method: 'POST',
     path: '/threads/search',
+    needs: 'threads:read',
     summary: 'List threads; X-Pagination-Total has their number, X-Pagination-Next the next offset',
     errors: LIST_ERRORS,
     tag: TAG,
@@ -189,6 +196,7 @@ function bulkRoutes(): DeploymentRoute[] {
     deploymentRoute({
       method: 'POST',
       path: '/threads/count',
+      needs: 'threads:read',
       summary: 'Count threads',
       tag: TAG,
       body: 'thread-count',
@@ -210,6 +218,7 @@ function bulkRoutes(): DeploymentRoute[] {
     deploymentRoute({
       method: 'POST',
       path: '/threads/prune',
+      needs: 'threads:delete',
       summary: 'Delete threads, or all but their latest checkpoints',
       tag: TAG,
       body: 'thread-prune',

@@ -60,6 +60,7 @@ export function uiRoutes(): DeploymentRoute[] {
     route({
       method: 'POST',
       path: '/ui/{graph_id}',
+      needs: 'assistants:read',
       summary: 'HTML that loads and renders a UI component of a graph',
       tag: TAG,
       params: { graph_id: GRAPH },
@@ -84,6 +85,8 @@ export function uiRoutes(): DeploymentRoute[] {
     route({
       method: 'GET',
       path: '/ui/{graph_id}',
+      // Browsers load frames, scripts and styles without a key.
+      needs: 'open',
       summary: 'A page that shows a UI component of a graph in a frame of Studio',
       tag: TAG,
       params: { graph_id: GRAPH },
@@ -104,6 +107,7 @@ export function uiRoutes(): DeploymentRoute[] {
     route({
       method: 'GET',
       path: '/ui/{graph_id}/{file}',
+      needs: 'open',
       summary: 'A file of a graph’s UI components',
       tag: TAG,
       params: { graph_id: GRAPH, file: requiredTextParameter('As the HTML names it.') },

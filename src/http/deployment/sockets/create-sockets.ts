@@ -27,12 +27,7 @@ export interface SocketCaller {
   watch(end: (refusal: AppError) => void): () => void
 }
 
-/** WebSockets of protocol v2 (V-34 to V-39). */
-export interface Sockets {
-  /** Accepts the connection, and closes it with 4000 + status if the caller is refused, then or later. */
-  accept(upgrade: Upgrade, caller: SocketCaller): void
-}
-
+/** Time between two pings of a socket. */
 const PING_MS = 20_000
 /** Time without a pong after which a socket is ended. */
 const SILENT_MS = 40_000
@@ -58,7 +53,8 @@ function createSocketServer(): WebSocketServer {
   })
 }
 
-export function createSockets(deps: Pick<DeploymentDeps, 'streams' | 'sse'>): Sockets {
+/** WebSockets of protocol v2 (V-34 to V-39). */
+export function createSockets(deps: Pick<DeploymentDeps, 'streams' | 'sse'>) {
   let server: WebSocketServer | undefined
   const open = watchSockets()
   deps.streams.closing.addEventListener('abort', open.close)
@@ -95,7 +91,8 @@ export function createSockets(deps: Pick<DeploymentDeps, 'streams' | 'sse'>): So
   }
 
   return {
-    accept(upgrade, caller) {
+    /** Accepts the connection, and closes it with 4000 + status if the caller is refused, then or later. */
+    accept(upgrade: Upgrade, caller: SocketCaller): void {
       const { req, socket, head } = upgrade
       server ??= createSocketServer()
       server.handleUpgrade(req, socket, head, (webSocket) => void begin(upgrade, webSocket, caller))

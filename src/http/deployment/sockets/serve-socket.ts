@@ -9,7 +9,7 @@ import { callOf } from '../call-of.ts'
 import { commandDeps, commandOf, NO_COMMAND } from '../request/protocol-command.ts'
 import type { DeploymentContext } from '../route.ts'
 import { createSender, type Sender } from './sender.ts'
-import { createSubscriptions, type Subscriptions } from './subscriptions.ts'
+import { Subscriptions } from './subscriptions.ts'
 
 /** Codes with which the server closes sockets. */
 export const CLOSED = {
@@ -61,7 +61,7 @@ export function closeFor(
 export function serveSocket(open: OpenSocket): void {
   const { webSocket, socket } = open
   const sender = createSender(webSocket, socket, () => webSocket.close(CLOSED.overload))
-  const subscriptions = createSubscriptions(open.thread_id, sender, (error) => {
+  const subscriptions = new Subscriptions(open.thread_id, sender, (error) => {
     if (error === undefined) webSocket.close(CLOSED.thread_gone)
     else closeFor(webSocket, error)
   })

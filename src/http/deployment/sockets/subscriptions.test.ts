@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { AppError } from '../../../base/errors.ts'
 import type { Following, ProtocolItem } from '../../../runs/streams-v2/follow/follow-thread.ts'
 import type { DeploymentContext } from '../route.ts'
-import { createSubscriptions } from './subscriptions.ts'
+import { Subscriptions } from './subscriptions.ts'
 
 const EVENT = { id: '1-1', run_id: 'r', seq: 7, timestamp: 1, method: 'custom', namespace: [], data: '1' }
 const GAP = { requested: '2', oldest: '6' }
@@ -38,7 +38,7 @@ const WANTED = { channels: ['custom'] }
 
 it('a socket that closes while a subscription is added starts no reader (V-39)', async () => {
   const { context, streamed } = threadWith([])
-  const subscriptions = createSubscriptions('t', { send: async () => true }, () => undefined)
+  const subscriptions = new Subscriptions('t', { send: async () => true }, () => undefined)
   const adding = subscriptions.add(context, WANTED)
   subscriptions.close()
   const { begin } = await adding
@@ -49,7 +49,7 @@ it('a socket that closes while a subscription is added starts no reader (V-39)',
 
 it('a subscription is refused before it has an answer (V-35, V-44)', async () => {
   const { context } = threadWith([], new AppError('forbidden'))
-  const subscriptions = createSubscriptions('t', { send: async () => true }, () => undefined)
+  const subscriptions = new Subscriptions('t', { send: async () => true }, () => undefined)
   await expect(subscriptions.add(context, WANTED)).rejects.toMatchObject({ code: 'forbidden' })
 })
 
@@ -58,7 +58,7 @@ it('a gap at the beginning of what is new is sent, with the events after it (V-3
   const sent: string[] = []
   const ended = Promise.withResolvers<unknown>()
   const sender = { send: async (text: string) => sent.push(text) > 0 }
-  const { begin } = await createSubscriptions('t', sender, ended.resolve).add(context, WANTED)
+  const { begin } = await new Subscriptions('t', sender, ended.resolve).add(context, WANTED)
   begin()
   await ended.promise
   expect(sent).toEqual([JSON.stringify(GAP), expect.stringContaining('"custom"')])

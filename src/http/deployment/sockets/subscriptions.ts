@@ -10,21 +10,6 @@ import { callOf } from '../call-of.ts'
 import type { DeploymentContext } from '../route.ts'
 import type { Sender } from './sender.ts'
 
-/** The subscriptions of one socket to events of its thread. */
-export interface Subscriptions {
-  /**
-   * Adds a subscription with the parameters of `subscription.subscribe`; its events are sent after `begin` was called.
-   * @throws AppError invalid_request, too_many_streams, and those of `Streams`
-   */
-  add(
-    context: DeploymentContext,
-    params: JsonObject,
-  ): Promise<{ result: JsonObject; applied_through_seq: number; begin(): void }>
-  /** Removes a subscription; returns false if none has this id. */
-  remove(subscription_id: string): boolean
-  close(): void
-}
-
 /** Maximum number of subscriptions of one socket (V-39). */
 const MAX_SUBSCRIPTIONS = 256
 
@@ -36,19 +21,11 @@ interface Live {
 }
 
 /**
- * Creates the subscriptions of a socket. One reader sends new events, each once and in order, even if several
- * subscriptions show an event; it waits while a new subscription gets its replay (V-35). `ended` is called when a
+ * The subscriptions of a socket to events of its thread. One reader sends new events, each once and in order, even if
+ * several subscriptions show an event; it waits while a new subscription gets its replay (V-35). `ended` is called when a
  * stream ends, without an error if the thread was deleted.
  */
-export function createSubscriptions(
-  thread_id: string,
-  sender: Sender,
-  ended: (error: AppError | undefined) => void,
-): Subscriptions {
-  return new SocketSubscriptions(thread_id, sender, ended)
-}
-
-class SocketSubscriptions implements Subscriptions {
+export class Subscriptions {
   readonly #thread_id: string
   readonly #sender: Sender
   readonly #ended: (error: AppError | undefined) => void
@@ -58,13 +35,17 @@ class SocketSubscriptions implements Subscriptions {
   #isClosed = false
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(...[thread_id, sender, ended]: Parameters<typeof createSubscriptions>) {
+  constructor(thread_id: string, sender: Sender, ended: (error: AppError | undefined) => void) {
     this.#thread_id = thread_id
     this.#sender = sender
     this.#ended = ended
   }
 
-  async add(...[context, params]: Parameters<Subscriptions['add']>): ReturnType<Subscriptions['add']> {
+  /**
+   * Adds a subscription with the parameters of `subscription.subscribe`; its events are sent after `begin` was called.
+   * @throws AppError invalid_request, too_many_streams, and those of `Streams`
+   */
+  async add(context: DeploymentContext, params: JsonObject) {
     if (this.#filters.size >= MAX_SUBSCRIPTIONS) throw new AppError('too_many_streams')
     const { filter, since } = filterOf(context, params)
     const { streams } = context.deps
@@ -89,6 +70,7 @@ class SocketSubscriptions implements Subscriptions {
     return { result: { subscription_id }, applied_through_seq, begin }
   }
 
+  /** Removes a subscription; returns false if none has this id. */
   remove(subscription_id: string): boolean {
     const isKnown = this.#filters.delete(subscription_id)
     if (this.#filters.size === 0) this.#stop()

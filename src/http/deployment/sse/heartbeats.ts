@@ -5,16 +5,11 @@ export const HEARTBEAT_MS = 5000
 /** A heartbeat is a single line without an empty line after it, which an SDK would read as the end of an event. */
 export const HEARTBEAT = ': heartbeat\n'
 
-/** Sends heartbeats on idle connections, with one timer for all of them. */
-export interface Heartbeats {
-  join(res: ServerResponse): void
-  /** Resets the idle time of a connection after a write. */
-  wrote(res: ServerResponse): void
-  leave(res: ServerResponse): void
-}
-
-/** Writes `text` after every `every_ms` without a write, except to clients that have not yet received earlier data. */
-export function createHeartbeats(text: string, every_ms: number): Heartbeats {
+/**
+ * Writes `text` to idle connections: after every `every_ms` without a write, except to clients that have not yet received
+ * earlier data. All have one timer.
+ */
+export function createHeartbeats(text: string, every_ms: number) {
   // Time of the last write to each connection. All have the same interval, so the longest idle connection is first.
   const silent = new Map<ServerResponse, number>()
   let timer: NodeJS.Timeout | undefined
@@ -42,11 +37,13 @@ export function createHeartbeats(text: string, every_ms: number): Heartbeats {
   }
 
   return {
-    join(res) {
+    /** Adds a connection. */
+    join(res: ServerResponse): void {
       wait(res)
       arm()
     },
+    /** Resets the idle time of a connection after a write. */
     wrote: wait,
-    leave: (res) => void silent.delete(res),
+    leave: (res: ServerResponse): void => void silent.delete(res),
   }
 }

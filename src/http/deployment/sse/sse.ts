@@ -14,8 +14,11 @@ export interface Sse {
    * @throws AppError too_many_streams
    */
   enter(holder: string): () => void
-  /** The body of a stream. A client that reads nothing for a minute is disconnected; it can resume with its last event id. */
-  body(stream: EventStream, options: BodyOptions): LiveBody
+  /**
+   * The body of a stream, with the share of unsent bytes of `holder` (`Outflow`). `compact`: metadata of messages is sent
+   * only once. A client that reads nothing for a minute is disconnected; it can resume with its last event id.
+   */
+  body(stream: EventStream, options: { compact: boolean; holder: string }): LiveBody
   /** The body of a stream of protocol v2, written in the same way. */
   protocolBody(stream: ProtocolStream, holder: string): LiveBody
   /** The body of a stream whose frames are complete, written in the same way; `close` ends the source of the frames. */
@@ -25,21 +28,23 @@ export interface Sse {
   ): LiveBody
 }
 
-export interface BodyOptions {
-  /** Sends metadata of messages only once; see createCompactEncoder. */
-  compact: boolean
-  /** The caller whose share of unsent bytes the stream uses (`Outflow`). */
-  holder: string
+/** Bounds of open streams. */
+export interface StreamPlaces {
+  at_once: number
+  at_once_per_key: number
 }
 
-export interface SseParts {
+export function createSse({
+  logger,
+  outflow,
+  limits,
+  heartbeat_ms = HEARTBEAT_MS,
+}: {
   logger: Logger
   outflow: Outflow
-  limits: { at_once: number; at_once_per_key: number }
+  limits: StreamPlaces
   heartbeat_ms?: number
-}
-
-export function createSse({ logger, outflow, limits, heartbeat_ms = HEARTBEAT_MS }: SseParts): Sse {
+}): Sse {
   const heartbeats = createHeartbeats(HEARTBEAT, heartbeat_ms)
   const encodeShared = createSharedEncoder()
   const places = createPlaces(limits)
@@ -95,7 +100,7 @@ async function* encoded<T>(
 }
 
 /** Counts open streams, of each caller and of all. */
-export function createPlaces({ at_once, at_once_per_key }: SseParts['limits']) {
+export function createPlaces({ at_once, at_once_per_key }: StreamPlaces) {
   const held = new Map<string, number>()
   let taken = 0
   return {

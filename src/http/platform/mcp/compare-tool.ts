@@ -5,6 +5,7 @@ import { numberOf, readRun, readTool, readTrace, type RunJson, type ToolContext 
 
 export const compareTool = readTool(
   'compare',
+  ['runs:read'],
   'What differs between two traces or two runs: steps, status, models, tokens, cost, duration, first differing message.',
   {
     a: { type: 'text', required: true, description: 'Id of a trace or run.' },

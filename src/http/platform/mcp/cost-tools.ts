@@ -6,6 +6,7 @@ import { readRun, readTool, readTrace, type RunJson, type ToolContext } from './
 
 export const explainCostTool = readTool(
   'explain_cost',
+  ['runs:read', 'workspaces:read'],
   'Where the cost of a run or a trace comes from, or what is missing and how to set it.',
   {
     run_id: { type: 'text', description: 'Id of a run.' },

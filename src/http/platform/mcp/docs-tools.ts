@@ -48,6 +48,7 @@ const SHOWN_CHARS = 240
 function searchDocs(sections: () => Promise<Section[]>): ReadTool {
   return readTool(
     'search_docs',
+    [],
     "Find pages of this server's documentation, which fits its version.",
     { query: { type: 'text', required: true, description: 'Words.' } },
     async (args) => {
@@ -90,6 +91,7 @@ const HEADING_CHARS = 400
 function readDoc(sections: () => Promise<Section[]>): ReadTool {
   return readTool(
     'read_doc',
+    [],
     'Read a page of the documentation, or one section of it.',
     {
       page: { type: 'text', required: true, description: 'As search_docs names it, e.g. using/costs.' },

@@ -18,6 +18,7 @@ const SHOWN = [
 
 export const runStatsTool = readTool(
   'run_stats',
+  ['projects:read', 'runs:read'],
   'Figures of the runs of a project: counts, error rate (0 to 1), seconds of latency (p50, p99), tokens, cost.',
   {
     project_name: { type: 'text', required: true, description: 'Name of the project.' },
@@ -57,6 +58,7 @@ const USAGE_GROUPS = ['workspace', 'project', 'user', 'api_key'] as const
 
 export const billingUsageTool = readTool(
   'get_billing_usage',
+  ['workspaces:read', 'organization:read'],
   'Exact counts of traces between two times, by workspace, project, user or API key.',
   {
     starting_on: { type: 'text', required: true, description: 'Start, ISO 8601.' },

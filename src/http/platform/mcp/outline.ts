@@ -1,8 +1,6 @@
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import { cutText } from './budget.ts'
 
-type OutlineJson = SchemaTypes['trace-outline']
-
 /** A TraceRun of an outline. Times are milliseconds; null where they, tokens or cost are unknown. */
 export interface OutlineNode {
   id: string
@@ -28,7 +26,7 @@ export function readOutlineNodes({
   statuses,
   models,
   columns,
-}: OutlineJson): OutlineNode[] {
+}: SchemaTypes['trace-outline']): OutlineNode[] {
   const { id, parent, name, run_type, status, model, start, duration, tokens, cost } = columns
   const children = new Map<number, number[]>()
   for (const [place, above] of parent.entries()) {

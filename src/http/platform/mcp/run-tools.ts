@@ -13,6 +13,7 @@ import { projectIds, type ReadTool, readRun, readTool, type RunJson, wholeRunId 
 
 const listProjectsTool = readTool(
   'list_projects',
+  ['projects:read'],
   'List projects, newest activity first.',
   {
     limit: { type: 'integer', minimum: 1, maximum: 100, otherwise: 5, description: 'Number of projects.' },
@@ -70,6 +71,7 @@ export const PAGE_ARGUMENTS = {
 
 const fetchRunsTool = readTool(
   'fetch_runs',
+  ['projects:read', 'runs:read'],
   'List runs of a project with previews, newest first. For one trace use read_trace.',
   {
     project_name: {
@@ -186,6 +188,7 @@ const PARTS = ['summary', 'messages', 'inputs', 'outputs', 'error', 'metadata', 
 
 const readRunTool = readTool(
   'read_run',
+  ['runs:read'],
   'One part of a run. Long texts are cut and marked with their JSON Pointer; pass it as path to read on.',
   {
     run_id: {
@@ -283,6 +286,7 @@ function valueText(
 
 const validateRunsTool = readTool(
   'validate_runs',
+  ['runs:read'],
   'Check runs before they are sent: the report of what ingest would store, with fixes. Nothing is stored.',
   {
     payload: {

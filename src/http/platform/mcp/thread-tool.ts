@@ -7,6 +7,7 @@ import { projectId, readRun, readTool, type ToolContext } from './tool.ts'
 
 export const threadHistoryTool = readTool(
   'get_thread_history',
+  ['projects:read', 'runs:read'],
   'The messages of a conversation, as its last model call had them, page by page.',
   {
     thread_id: { type: 'text', required: true, description: 'Id of the thread.' },

@@ -1,3 +1,4 @@
+import type { Permission } from '../../../identity/permissions.ts'
 import type { JsonObject, JsonValue } from '../../../schema/json.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import type { McpTool } from '../../mcp/tool-server.ts'
@@ -24,6 +25,11 @@ export interface ToolContext {
 
 /** A tool that reads traces. Its answer is text. */
 export interface ReadTool {
+  /**
+   * The permissions of the routes that it asks. Only for the page of permissions: a tool is refused by the routes
+   * themselves.
+   */
+  needs: readonly Permission[]
   definition: McpTool
   call(sent: JsonObject, context: ToolContext): Promise<string>
 }
@@ -32,11 +38,13 @@ const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true
 
 export function readTool(
   name: string,
+  needs: readonly Permission[],
   description: string,
   specs: ArgumentSpecs,
   act: (args: Arguments, context: ToolContext) => Promise<string>,
 ): ReadTool {
   return {
+    needs,
     definition: { name, description, inputSchema: inputSchema(specs), annotations: READS },
     call: async (sent, context) => await act(readToolArguments(name, specs, sent), context),
   }

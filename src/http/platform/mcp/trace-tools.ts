@@ -19,6 +19,7 @@ const LINE_TOKENS = 12
 
 export const readTraceTool = readTool(
   'read_trace',
+  ['runs:read'],
   'The outline of a trace: totals, then one line for each run (indented by depth: name, type, status, duration, tokens, cost, last 8 digits of its id, error). Start here, then read_run for a part of one run.',
   {
     trace_id: TRACE,
@@ -143,6 +144,7 @@ const AROUND = 80
 
 export const searchTraceTool = readTool(
   'search_trace',
+  ['runs:read'],
   'Find a text in the runs of a trace (names, inputs, outputs, errors, metadata): runs, JSON Pointers for read_run, and the text around.',
   {
     trace_id: TRACE,

@@ -1,13 +1,5 @@
 import { AUTHORIZATION_FIELDS, type Authorization } from './authorization.ts'
 
-/** What the page of a consent shows besides the request. */
-export interface ConsentChoice {
-  /** Workspaces of the member, the preferred one first. */
-  workspaces: readonly { id: string; display_name: string }[]
-  /** The email of the member, or the short key of a service. */
-  member: string
-}
-
 /** Headers of every page: it cannot be framed, runs no script and is not kept. */
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
@@ -38,11 +30,14 @@ function callsOf(deployment: string): string {
   return `see and call the assistants of the deployment ${deployment} as tools, as far as you can. Each call is a run.`
 }
 
-/** The page on which a member allows or denies a client (rule OAU-4). It is a plain form to its own address. */
+/**
+ * The page on which a member allows or denies a client (rule OAU-4). It is a plain form to its own address. `workspaces`:
+ * those of the member, the preferred one first; `member`: its email, or the short key of a service.
+ */
 export function consentPage(
   { client, redirect_uri, resource: { scope, deployment } }: Authorization,
   sent: URLSearchParams,
-  { workspaces, member }: ConsentChoice,
+  { workspaces, member }: { workspaces: readonly { id: string; display_name: string }[]; member: string },
 ): string {
   const hidden = AUTHORIZATION_FIELDS.flatMap((name) => {
     const value = sent.get(name)

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { createHeartbeats, HEARTBEAT, HEARTBEAT_MS } from '../../deployment/sse/heartbeats.ts'
-import { createPlaces } from '../../deployment/sse/sse.ts'
+import { createPlaces, type StreamPlaces } from '../../deployment/sse/sse.ts'
 import type { LiveBody } from '../../api/route.ts'
 import { createOutflow } from '../../server/outflow.ts'
 
@@ -27,17 +27,15 @@ export interface EventStreams {
   close(): void
 }
 
-/** Bounds of the streams of one kind. */
-export interface EventStreamLimits {
-  at_once: number
-  at_once_per_key: number
-  /** Maximum number of bytes, over all streams, that are sent but not yet read by clients. */
-  max_unsent_bytes: number
-  /** Duration after which a stream ends, so that its client authenticates again; default: no limit. */
-  max_ms?: number
-}
-
-export function createEventStreams({ max_unsent_bytes, max_ms, ...limits }: EventStreamLimits): EventStreams {
+/**
+ * Streams of one kind within these bounds. `max_unsent_bytes`: over all streams, what is sent but not yet read by clients.
+ * `max_ms`: the time after which a stream ends, so that its client authenticates again; default: no limit.
+ */
+export function createEventStreams({
+  max_unsent_bytes,
+  max_ms,
+  ...limits
+}: StreamPlaces & { max_unsent_bytes: number; max_ms?: number }): EventStreams {
   const outflow = createOutflow({ max_bytes: max_unsent_bytes })
   const heartbeats = createHeartbeats(HEARTBEAT, HEARTBEAT_MS)
   const places = createPlaces(limits)

@@ -1,12 +1,10 @@
-import type { ServerResponse } from 'node:http'
 import { aborted, pause } from '../../../base/pause.ts'
 import type { DeploymentFeed } from '../../../ingest/live/deployment-feed.ts'
 import type { LiveFeed } from '../../../ingest/live/live-feed.ts'
 import { ChangeCollector } from '../../../ingest/live/run-changes.ts'
-import { createHeartbeats, HEARTBEAT, HEARTBEAT_MS } from '../../deployment/sse/heartbeats.ts'
-import { createPlaces } from '../../deployment/sse/sse.ts'
+import type { StreamPlaces } from '../../deployment/sse/sse.ts'
 import type { LiveBody } from '../../api/route.ts'
-import { createOutflow } from '../../server/outflow.ts'
+import { createEventStreams, type EventStreams, type SentEvent } from './event-streams.ts'
 
 export interface LiveTopics {
   workspace_id: string
@@ -16,13 +14,9 @@ export interface LiveTopics {
   deployments: boolean
 }
 
-/** Streams of changes for browsers. */
-export interface LiveStreams {
-  /** Counts an open stream of `holder`; the returned function releases it. @throws AppError too_many_streams */
-  enter(holder: string): () => void
+/** Streams of changes for browsers, which connect again when all streams end. */
+export interface LiveStreams extends Omit<EventStreams, 'body'> {
   body(topics: LiveTopics, holder: string): LiveBody
-  /** Ends all streams; their clients connect again. */
-  close(): void
 }
 
 export interface LiveStreamsParts {
@@ -30,7 +24,7 @@ export interface LiveStreamsParts {
   deploymentFeed: Pick<DeploymentFeed, 'listen'>
   /** The health of ingest as JSON. */
   health(): unknown
-  limits: { at_once: number; at_once_per_key: number }
+  limits: StreamPlaces
   /** Pause after each event; default: 250, which is four events a second. */
   interval_ms?: number
   /** Duration after which a stream ends, so that its client authenticates again; default 10 minutes. */
@@ -105,18 +99,16 @@ class Pending {
   }
 
   /** The events since the last call. */
-  take(): string {
+  *take(): Generator<SentEvent> {
     this.#wake = Promise.withResolvers()
     const { runs, more_in } = this.#runs.take()
     const more = this.#more || more_in.length > 0
-    this.#more = false
+    const [isHealthNew, areDeploymentsNew] = [this.#isHealthNew, this.#areDeploymentsNew]
+    this.#more = this.#isHealthNew = this.#areDeploymentsNew = false
     const changed = runs.map(({ workspace_id: _ours, ...run }) => run)
-    const changes = changed.length > 0 || more ? frame('runs', JSON.stringify({ runs: changed, more })) : ''
-    const health = this.#isHealthNew ? frame('ingest', this.#health) : ''
-    const deployments = this.#areDeploymentsNew ? frame('deployments', '{}') : ''
-    this.#isHealthNew = false
-    this.#areDeploymentsNew = false
-    return changes + health + deployments
+    if (changed.length > 0 || more) yield { event: 'runs', data: { runs: changed, more } }
+    if (isHealthNew) yield { event: 'ingest', data: JSON.parse(this.#health) }
+    if (areDeploymentsNew) yield { event: 'deployments', data: {} }
   }
 
   #see(health: string): void {
@@ -127,45 +119,29 @@ class Pending {
   }
 }
 
-function frame(event: string, data: string): string {
-  return `event: ${event}\ndata: ${data}\n\n`
-}
-
 export function createLiveStreams(parts: LiveStreamsParts): LiveStreams {
   const { limits, interval_ms = INTERVAL_MS, max_ms = MAX_MS } = parts
-  const outflow = createOutflow({ max_bytes: MAX_UNSENT_BYTES })
-  const heartbeats = createHeartbeats(HEARTBEAT, HEARTBEAT_MS)
-  const places = createPlaces(limits)
-  const closing = new AbortController()
+  const streams = createEventStreams({ ...limits, max_unsent_bytes: MAX_UNSENT_BYTES, max_ms })
 
-  const writeAll = async (res: ServerResponse, pending: Pending, holder: string): Promise<void> => {
-    const gone = new AbortController()
-    res.once('close', () => gone.abort())
-    const ended = AbortSignal.any([closing.signal, gone.signal, AbortSignal.timeout(max_ms)])
-    const end = aborted(ended)
-    let text = frame('open', '{}')
-    while (!ended.aborted) {
-      heartbeats.wrote(res)
-      if (text !== '' && !(await outflow.write(holder, res, Buffer.from(text)))) return
-      await pause(interval_ms, ended)
-      await Promise.race([pending.ready, end])
-      text = pending.take()
+  async function* changes(topics: LiveTopics, signal: AbortSignal): AsyncGenerator<SentEvent> {
+    const pending = new Pending(topics)
+    const leave = pending.follow(parts)
+    const end = aborted(signal)
+    try {
+      yield { event: 'open', data: {} }
+      for (;;) {
+        await pause(interval_ms, signal)
+        await Promise.race([pending.ready, end])
+        if (signal.aborted) return
+        yield* pending.take()
+      }
+    } finally {
+      leave()
     }
   }
 
   return {
-    enter: places.enter,
-    body(topics, holder) {
-      const pending = new Pending(topics)
-      const leave = pending.follow(parts)
-      return {
-        async writeTo(res) {
-          heartbeats.join(res)
-          await writeAll(res, pending, holder).finally(() => heartbeats.leave(res))
-        },
-        close: leave,
-      }
-    },
-    close: () => closing.abort(),
+    ...streams,
+    body: (topics, holder) => streams.body((signal) => changes(topics, signal), holder),
   }
 }

@@ -4,16 +4,17 @@ import { MCP_RESOURCE } from '../../../identity/oauth.ts'
 import { challenge } from '../../server/callers/oauth-challenge.ts'
 import { createTokenCounter } from '../mcp/budget.ts'
 import { platformTools, toolServer } from '../mcp/tools.ts'
-import { type GuardedPlatformRoute, type PlatformRoute, route } from '../route.ts'
+import { type PlatformRoute, route } from '../route.ts'
 
 /** `POST /mcp`: tools that read traces, for coding agents. `routes` are those of the whole API, which tools ask. */
-export function mcpRoutes(routes: () => readonly GuardedPlatformRoute[]): PlatformRoute[] {
+export function mcpRoutes(routes: () => readonly PlatformRoute[]): PlatformRoute[] {
   const tools = platformTools()
   const count = createTokenCounter()
   return [
     route({
       method: 'POST',
       path: '/mcp',
+      needs: 'any key',
       summary: 'Tools that read traces, over the Model Context Protocol',
       description:
         'For coding agents; see docs/using/agents.md. Each tool needs the permission of the routes that it reads.',

@@ -27,6 +27,7 @@ export function pricePreviewRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/model-price-map/preview',
+      needs: 'workspaces:manage',
       summary: 'What a change of prices would change in stored costs',
       description:
         'Compares stored costs with those that POST /runs/reprice would give after the change, and stores nothing. Looks at the newest 100,000 calls of the range.',

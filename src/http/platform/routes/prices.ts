@@ -124,6 +124,7 @@ function lookupRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/model-price-map/lookup',
+    needs: 'workspaces:read',
     summary: 'The price that a run would be costed with',
     tag: TAG,
     query: {
@@ -173,6 +174,7 @@ export function priceRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/model-price-map',
+      needs: 'workspaces:read',
       summary: 'List own prices',
       description: `The default prices are not listed; look them up by model. ${NEXT_PAGE}`,
       tag: TAG,
@@ -190,6 +192,7 @@ export function priceRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/model-price-map',
+      needs: 'workspaces:manage',
       summary: 'Add a price of your own',
       description:
         'Counts for what is ingested from now on, before the default prices; POST /runs/reprice for what is stored.',
@@ -205,6 +208,7 @@ export function priceRoutes(): PlatformRoute[] {
     route({
       method: 'PUT',
       path: '/model-price-map/{id}',
+      needs: 'workspaces:manage',
       summary: 'Replace an own price',
       tag: TAG,
       params,
@@ -222,6 +226,7 @@ export function priceRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/model-price-map/{id}',
+      needs: 'workspaces:manage',
       summary: 'Remove an own price',
       tag: TAG,
       params,

@@ -49,6 +49,7 @@ export function repriceRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/runs/reprice',
+      needs: 'workspaces:manage',
       summary: 'Compute the costs of stored runs again',
       description:
         'Starts a job in the background. Costs that the client sent stay. Doing it twice changes nothing more.',
@@ -64,6 +65,7 @@ export function repriceRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/runs/reprice/{job_id}',
+      needs: 'runs:read',
       summary: 'Progress of a reprice job',
       tag: TAG,
       params: { job_id: uuidParameter('As POST /runs/reprice gave it.') },

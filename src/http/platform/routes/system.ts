@@ -59,6 +59,7 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
     route({
       method: 'GET',
       path: '/ok',
+      needs: 'open',
       summary: 'Health of the server; with check_db=1 also of its stores and its disk',
       tag: TAG,
       query: {
@@ -74,6 +75,7 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
     route({
       method: 'GET',
       path: '/ready',
+      needs: 'open',
       summary: 'Whether a balancer should send requests here: for readiness probes',
       tag: TAG,
       query: {
@@ -89,6 +91,7 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
     route({
       method: 'GET',
       path: '/info',
+      needs: 'open',
       summary: 'Flags and limits, which clients read before they send',
       description: 'Static: does not depend on the stores.',
       tag: TAG,
@@ -98,6 +101,7 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
     route({
       method: 'GET',
       path: '/info/health',
+      needs: 'any key',
       summary: 'Free part of the disk, in the shape of LangSmith',
       tag: TAG,
       reply: 'info-health',
@@ -109,6 +113,7 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
     route({
       method: 'GET',
       path: '/metrics',
+      needs: 'organization:read',
       summary: 'Metrics of this process as Prometheus text',
       tag: TAG,
       reply: 'bytes',
@@ -123,6 +128,7 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
 const rootRoute = route({
   method: 'GET',
   path: '/',
+  needs: 'open',
   summary: 'Leads browsers to the web interface, others to the documentation',
   tag: TAG,
   reply: 'bytes',

@@ -1,8 +1,8 @@
 import { chunksOf } from '../../../base/chunks.ts'
 import { type AppError, toAppError } from '../../../base/errors.ts'
 import type { Authenticator } from '../../../identity/authenticator.ts'
-import type { RouteAccess } from '../../api/route.ts'
-import { assertAllowed } from '../../api/access.ts'
+import type { ActsIn } from '../../../identity/authenticator.ts'
+import { assertAllowed, type RouteAccess } from '../../api/access.ts'
 import { type CallerDeps, callerOf, type OpenCallers } from '../credentials.ts'
 import type { Exchange } from '../exchange.ts'
 
@@ -69,13 +69,13 @@ export function createOpenCallers(
 export function watchCaller(
   exchange: Exchange,
   deps: CallerDeps,
-  access: Pick<RouteAccess, 'need' | 'whole_organization'> & Partial<RouteAccess>,
+  access: RouteAccess & { acts_in?: ActsIn },
   end: (refusal: AppError) => void,
 ): () => void {
   const { openCallers } = deps
   if (openCallers === undefined || !exchange.hasKey) return () => undefined
   const check = async (): Promise<void> => {
-    const caller = await callerOf(exchange, deps, { ...access, fresh: true })
+    const caller = await callerOf(exchange, deps, { acts_in: access.acts_in, fresh: true })
     // A user of Studio has other permissions than the key.
     if (exchange.principal?.api_key_id === caller.api_key_id) assertAllowed(caller, access)
   }

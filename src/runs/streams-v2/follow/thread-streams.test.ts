@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createMemoryEventLog } from '../../../../test/support/runs/streams/memory-event-store.ts'
 import { AppError } from '../../../base/errors.ts'
 import { createLogger } from '../../../base/log.ts'
@@ -11,8 +11,11 @@ import { systemClock } from '../../../base/clock.ts'
 const TENANT = { workspace_id: 'w', deployment_id: 'd' }
 const CALL = { tenant: TENANT, caller: { user_id: null, api_key_id: 'k' }, headers: {} } as unknown as Call
 
-/** Streams of a deployment without the thread `t`, for callers who may or may not read that thread. */
-function deployment(mayRead: boolean) {
+/**
+ * Streams of a deployment without the thread `t`, for callers who may or may not read that thread. `ended`: id of their
+ * stateless run that ended.
+ */
+function deployment(mayRead: boolean, ended?: string) {
   const events = createMemoryEventLog(systemClock)
   let isThere = false
   const get = async () => {
@@ -22,20 +25,32 @@ function deployment(mayRead: boolean) {
   const deps = {
     events,
     threads: { get },
-    runs: {},
+    runs: {
+      statelessEnd: async (_call: Call, run_id: string) =>
+        run_id === ended ? { run_id, thread_id: 't' } : undefined,
+    },
     clock: systemClock,
     logger: createLogger({ level: 'silent' }),
   } as unknown as StreamsDeps
   const streams = createStreams(deps)
   const gone = new AbortController()
+  const append = async () => {
+    const data = JSON.stringify({ graph_name: 'g', attempt: 1, answered: [] })
+    await events.append({ ...TENANT, thread_id: 't' }, [{ run_id: 'r', event: RUN_BEGUN, data }], null)
+  }
   return {
     gone,
-    follow: () =>
-      streams.followThread(CALL, 't', { filter: EVERYTHING, after: undefined, gone: gone.signal }),
+    follow: (mayReadRun?: (ended?: string) => Promise<unknown>) =>
+      streams.followThread(CALL, 't', {
+        filter: EVERYTHING,
+        after: undefined,
+        gone: gone.signal,
+        ...(mayReadRun && { mayRead: mayReadRun }),
+      }),
+    append,
     async begin() {
       isThere = true
-      const data = JSON.stringify({ graph_name: 'g', attempt: 1, answered: [] })
-      await events.append({ ...TENANT, thread_id: 't' }, [{ run_id: 'r', event: RUN_BEGUN, data }], null)
+      await append()
     },
   }
 }
@@ -57,4 +72,29 @@ it('who may not read the thread gets nothing once it exists, and the stream ends
   const first = batches.next()
   await begin()
   expect((await first).done).toBe(true)
+})
+
+describe('RUN-19: a stream that is opened after a stateless run', () => {
+  it('has its events for the caller that created it', async () => {
+    const { follow, append, gone } = deployment(false, 'r')
+    await append()
+    const batches = (await follow()).batches[Symbol.asyncIterator]()
+    expect((await batches.next()).value).toMatchObject([{ method: 'lifecycle', run_id: 'r' }])
+    gone.abort()
+  })
+
+  it('has none for others, and for users who may not see the thread', async () => {
+    const others = deployment(false, 'another run')
+    await others.append()
+    expect((await (await others.follow()).batches[Symbol.asyncIterator]().next()).done).toBe(true)
+    const users = deployment(false, 'r')
+    await users.append()
+    const asked: (string | undefined)[] = []
+    const stream = await users.follow(async (ended) => {
+      asked.push(ended)
+      throw new AppError('not_found')
+    })
+    expect((await stream.batches[Symbol.asyncIterator]().next()).done).toBe(true)
+    expect(asked.at(-1)).toBe('r')
+  })
 })

@@ -10,13 +10,14 @@ import { createEndOrder } from './end-order.ts'
 import { isLifecycleOnly } from '../filter.ts'
 import { type PendingInterrupt, waitingInterrupts } from '../interrupts.ts'
 import { followThread, type ProtocolItem, type ReaderEnds } from './follow-thread.ts'
+import type { ProtocolEvent } from '../protocol-event.ts'
 import { createRunIndex } from './run-index.ts'
 import type { UnseenEnds } from './unseen-ends.ts'
 
 export interface ThreadStreamsDeps {
   events: EventLog
   threads: Pick<Threads, 'get'>
-  runs: Pick<Runs, 'recent'>
+  runs: Pick<Runs, 'recent' | 'statelessEnd'>
   open: OpenStreams
   unseenEnds: UnseenEnds
 }
@@ -64,11 +65,18 @@ export function createThreadStreams({
       },
       broke: (run_ids) => unseenEnds.broke(reader, run_ids),
     }
+    /** Whether the batch is of a stateless run of this caller, which was deleted with the thread (D-63). */
+    const isOfOwnEnd = async (batch: readonly ProtocolItem[]): Promise<boolean> => {
+      const { run_id = null } = batch.find((item): item is ProtocolEvent => 'run_id' in item) ?? {}
+      const end = run_id === null ? undefined : await runs.statelessEnd(call, run_id)
+      if (end?.thread_id !== thread_id) return false
+      return mayRead === undefined || (await mayRead(end.run_id).then(() => true, unlessMissing))
+    }
     async function* batches(): AsyncGenerator<readonly ProtocolItem[]> {
       let isAllowed = isReadable
       const followed = { ref, threadNow, isGone, waitingNow }
       for await (const batch of followThread(logs, followed, following, ends, signal)) {
-        isAllowed ||= await check().then(() => true, unlessMissing)
+        isAllowed ||= (await check().then(() => true, unlessMissing)) || (await isOfOwnEnd(batch))
         if (!isAllowed) return
         ordered?.isSending()
         yield batch

@@ -60,13 +60,13 @@ const OPEN = `SELECT arrayJoin(arrayPushBack(strays, hour)) FROM figure_hours FI
 const HOURS = `SELECT (SELECT count() FROM repairs WHERE name = '${FILLED}') AS filled,
     countIf(hour IN (${OPEN})) AS open, groupArrayIf(${MAX_LIVE + 1})((hour, run_hours), is_live) AS live
   FROM (
-    SELECT hour, run_hours, now_changes != changes OR as_of > ${timeOf('hours_as_of')}
+    SELECT hour, run_hours, now_changes != changes OR has_unpriced = 0 OR as_of > ${timeOf('hours_as_of')}
       OR (${HAS_THREADS} AND NOT (${IS_INSIDE}) AND NOT ${IS_OUTSIDE}) AS is_live
     FROM (
       SELECT hour, sum(changes) AS now_changes, groupUniqArray(run_hour) AS run_hours FROM hour_changes
       WHERE ${PROJECT} GROUP BY hour
       HAVING max(run_hour >= {first_hour:Int32} AND run_hour <= {last_hour:Int32}) = 1) AS marked
-    LEFT JOIN (SELECT hour, changes, as_of, first_start, last_start FROM figure_hours FINAL WHERE ${PROJECT}) AS rolled
+    LEFT JOIN (SELECT hour, changes, has_unpriced, as_of, first_start, last_start FROM figure_hours FINAL WHERE ${PROJECT}) AS rolled
     USING (hour))`
 
 function keptSql(live: readonly HourRows[]): string {

@@ -125,13 +125,13 @@ const OPEN = `SELECT project_id, arrayJoin(arrayPushBack(strays, hour)) FROM fig
 function hoursSql(window: FigureWindow): string {
   return `SELECT (SELECT count() FROM repairs WHERE name = '${FILLED}') AS filled,
       countIf((project_id, hour) IN (${OPEN})) AS open, sum(now_changes) AS changes, sum(rolled.several_roots) AS several_roots,
-      groupArrayIf(${MAX_LIVE + 1})((project_id, hour, run_hours), now_changes != rolled.changes OR has_runs != 1
+      groupArrayIf(${MAX_LIVE + 1})((project_id, hour, run_hours), now_changes != rolled.changes OR has_runs != 1 OR has_unpriced = 0
         OR NOT (${insideSql(window)} OR ${outsideSql(window)})) AS live
     FROM (
       SELECT project_id, hour, sum(changes) AS now_changes, groupUniqArray(run_hour) AS run_hours FROM hour_changes
       WHERE ${PROJECTS} GROUP BY project_id, hour
       HAVING max(run_hour >= {first_hour:Int32} AND run_hour <= {last_hour:Int32}) = 1) AS marked
-    LEFT JOIN (SELECT project_id, hour, changes, has_runs, root_times, run_times, several_roots FROM figure_hours FINAL
+    LEFT JOIN (SELECT project_id, hour, changes, has_runs, has_unpriced, root_times, run_times, several_roots FROM figure_hours FINAL
                WHERE ${PROJECTS}) AS rolled
     USING (project_id, hour)`
 }

@@ -64,7 +64,7 @@ function dueSql(among: 'all' | 'recent'): string {
     SELECT workspace_id, project_id, hour, sum(changes) AS now_changes, sum(deletions) AS deleting,
       max(changed_at) AS last_change, groupUniqArray(run_hour) AS run_hours
     FROM hour_changes WHERE ${looked} GROUP BY workspace_id, project_id, hour) AS marked
-  LEFT JOIN (SELECT workspace_id, project_id, hour, maxIf(changes, has_runs != 0) AS changes FROM figure_hours
+  LEFT JOIN (SELECT workspace_id, project_id, hour, maxIf(changes, has_unpriced != 0) AS changes FROM figure_hours
              WHERE ${looked} GROUP BY workspace_id, project_id, hour) AS rolled
   USING (workspace_id, project_id, hour)
   WHERE now_changes != rolled.changes AND last_change <= now64(6, 'UTC') - toIntervalSecond({quiet:UInt32})
@@ -161,9 +161,9 @@ function runsOfHoursSql(of: Omit<RunHours, 'groupings'>): string {
 /** Writes that the hours are computed, after their figures. */
 function stateSql(scope: string): string {
   return `INSERT INTO figure_hours (workspace_id, project_id, hour, changes, as_of, first_start, last_start, strays,
-      has_runs, root_times, run_times, several_roots)
+      has_runs, has_unpriced, root_times, run_times, several_roots)
     SELECT {workspace_id:UUID}, {project:UUID}, due_hours.hour, due_hours.changes,
-      toDateTime64({as_of:String}, 6, 'UTC'), first_start, last_start, strays, {has_runs:UInt8}, root_times, run_times, several_roots
+      toDateTime64({as_of:String}, 6, 'UTC'), first_start, last_start, strays, {has_runs:UInt8}, 1, root_times, run_times, several_roots
     FROM (
       SELECT due.1 AS hour, due.2 AS changes
       FROM (SELECT arrayJoin(arrayZip({hours:Array(Int32)}, {changes:Array(UInt64)})) AS due)) AS due_hours

@@ -12,6 +12,7 @@ import type { ClickHouse } from '../connect.ts'
 import { OWN_COUNTS } from '../filter-sql.ts'
 import { KEY, listConditions } from '../list-sql.ts'
 import { SEARCH_SETTINGS } from '../search/search-sql.ts'
+import { pairsBelowSql } from './compared-below.ts'
 import { edgeOf, VALUES } from './facets.ts'
 
 /** Maximum number of different values that are counted. */
@@ -87,19 +88,22 @@ async function readCompared(
   ])
   const { keys, rest, params } = listConditions(list)
   const chosen = selectedSql(selected)
+  const where = [
+    ...keys,
+    ...rest,
+    `(sort_time >= fromUnixTimestamp64Micro({edge:Int64})
+      OR (${chosen} AND sort_time >= fromUnixTimestamp64Micro({selected_edge:Int64})))`,
+  ].join(' AND ')
+  const own = `SELECT arrayJoin(${PAIRS}) AS pair, ${chosen} AS is_selected FROM runs FINAL WHERE ${where}`
+  const roots = `SELECT trace_id, ${chosen} AS is_selected FROM runs FINAL WHERE ${where}`
+  const pairs = list.is_root === true ? `${own} UNION ALL ${pairsBelowSql(roots, MAX_LENGTH)}` : own
   const rows = await clickhouse.rows<Row>(
     `SELECT field, key, value, selected, rest, different FROM (
        SELECT pair.1 AS field, pair.2 AS key, pair.3 AS value,
          toUInt32(countIf(is_selected)) AS selected, toUInt32(countIf(NOT is_selected)) AS rest,
          toUInt32(count() OVER ()) AS different,
          max(selected) OVER () AS all_selected, max(rest) OVER () AS all_rest
-       FROM (SELECT arrayJoin(${PAIRS}) AS pair, ${chosen} AS is_selected FROM runs FINAL
-             WHERE ${[
-               ...keys,
-               ...rest,
-               `(sort_time >= fromUnixTimestamp64Micro({edge:Int64})
-               OR (${chosen} AND sort_time >= fromUnixTimestamp64Micro({selected_edge:Int64})))`,
-             ].join(' AND ')})
+       FROM (${pairs})
        GROUP BY pair)
      WHERE field = '' OR selected + rest > 1
      ORDER BY field = '' DESC, abs(selected / greatest(all_selected, 1) - rest / greatest(all_rest, 1)) DESC,

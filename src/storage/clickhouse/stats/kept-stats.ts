@@ -228,6 +228,6 @@ function figuresSql(rows: string, histograms: boolean): string {
     FROM (${rows}) GROUP BY grp, bucket`
 }
 
-const USAGE = ['prompt_tokens', 'completion_tokens'] as const
+const USAGE = ['prompt_tokens', 'completion_tokens', 'unpriced_runs'] as const
 const COSTS = ['prompt_cost', 'completion_cost', 'total_cost'] as const
 const EACH = ['prompt_tokens_each', 'completion_tokens_each', 'total_tokens_each', 'total_cost_each'] as const

@@ -54,6 +54,7 @@ type EachField = 'prompt_tokens_each' | 'completion_tokens_each' | 'total_tokens
 type UsageField =
   | `${'prompt' | 'completion'}_tokens`
   | `${'prompt' | 'completion' | 'total'}_cost`
+  | 'unpriced_runs'
   | `${'prompt' | 'completion'}_${'token' | 'cost'}_details`
 type UsageRow = Keys &
   Pick<RunFigures, UsageField> &
@@ -252,6 +253,7 @@ function usageOf(row: UsageRow): Pick<RunFigures, UsageField | EachField> {
     prompt_cost: row.prompt_cost,
     completion_cost: row.completion_cost,
     total_cost: row.total_cost,
+    unpriced_runs: row.unpriced_runs,
     prompt_token_details: row.prompt_token_details,
     completion_token_details: row.completion_token_details,
     prompt_cost_details: row.prompt_cost_details,
@@ -305,6 +307,7 @@ function noFigures(): RunFigures {
     prompt_cost: null,
     completion_cost: null,
     total_cost: null,
+    unpriced_runs: 0,
     prompt_tokens_each: [null, null],
     completion_tokens_each: [null, null],
     total_tokens_each: [null, null],

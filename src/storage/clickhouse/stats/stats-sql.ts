@@ -175,7 +175,7 @@ function usage(form: StatsForm, condition: string): string {
   const parts = (column: string): string => `sumMapIf(${column}, ${condition})`
   return `${summed('prompt')} AS prompt_tokens, ${summed('completion')} AS completion_tokens,
       toString(${summed('prompt_usd')}) AS prompt_cost, toString(${summed('completion_usd')}) AS completion_cost,
-      toString(${summed('total_usd')}) AS total_cost,
+      toString(${summed('total_usd')}) AS total_cost, toUInt64(${summed('unpriced')}) AS unpriced_runs,
       ${percentiles(form, 'prompt', 'bears')} AS prompt_tokens_each,
       ${percentiles(form, 'completion', 'bears')} AS completion_tokens_each,
       ${percentiles(form, 'prompt + completion', 'bears')} AS total_tokens_each,
@@ -233,8 +233,12 @@ export const SUMMED_COLUMNS = [
   'output_cost_details',
 ] as const
 
+/** The name of a column that is 1 for a row without a known cost, as it is added up. */
+const UNPRICED = 'unpriced'
+
 /** SQL of a column as it is added up. */
 function added(column: string): string {
+  if (column === UNPRICED) return 'toUInt64(isNull(total_cost))'
   if (column.endsWith('_cost_details')) return wideMap(column)
   return column.endsWith('_cost') ? wide(column) : column
 }
@@ -255,7 +259,7 @@ function renamed(of: (column: string) => string): string {
   const tokens = (column: string): string => `toFloat64(ifNull(${of(column)}, 0))`
   const cost = (column: string): string => of(column)
   return `${tokens('input_tokens')} AS prompt, ${tokens('output_tokens')} AS completion,
-    ${cost('input_cost')} AS prompt_usd, ${cost('output_cost')} AS completion_usd, ${cost('total_cost')} AS total_usd,
+    ${cost('input_cost')} AS prompt_usd, ${cost('output_cost')} AS completion_usd, ${cost('total_cost')} AS total_usd, ${of(UNPRICED)} AS unpriced,
     ${of('input_token_details')} AS prompt_parts, ${of('output_token_details')} AS completion_parts,
     ${of('input_cost_details')} AS prompt_usd_parts, ${of('output_cost_details')} AS completion_usd_parts`
 }

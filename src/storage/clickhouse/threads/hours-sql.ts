@@ -8,6 +8,7 @@ const SKETCH_ERROR = 0.01
 
 const TOKENS = ['prompt_tokens', 'completion_tokens'] as const
 const COSTS = ['prompt_cost', 'completion_cost', 'total_cost'] as const
+const COUNTS = ['unpriced_runs'] as const
 const DETAILS = [
   'prompt_token_details',
   'completion_token_details',
@@ -15,18 +16,19 @@ const DETAILS = [
   'completion_cost_details',
 ] as const
 /** The columns of `runs` from which the sums of a thread are made. */
-const SOURCES: Record<(typeof TOKENS | typeof COSTS | typeof DETAILS)[number], string> = {
+const SOURCES: Record<(typeof TOKENS | typeof COSTS | typeof COUNTS | typeof DETAILS)[number], string> = {
   prompt_tokens: 'toFloat64(ifNull(input_tokens, 0))',
   completion_tokens: 'toFloat64(ifNull(output_tokens, 0))',
   prompt_cost: 'toDecimal256(input_cost, 18)',
   completion_cost: 'toDecimal256(output_cost, 18)',
   total_cost: 'toDecimal256(total_cost, 18)',
+  unpriced_runs: 'toUInt64(isNull(total_cost))',
   prompt_token_details: 'input_token_details',
   completion_token_details: 'output_token_details',
   prompt_cost_details: 'input_cost_details',
   completion_cost_details: 'output_cost_details',
 }
-const SUMS = [...TOKENS, ...COSTS]
+const SUMS = [...TOKENS, ...COSTS, ...COUNTS]
 
 /** The columns of `thread_hours` that threadHoursSql selects. */
 export const THREAD_HOUR_COLUMNS = [
@@ -78,7 +80,7 @@ function turnsOfHoursSql(scope: string, shape: UsageShape): string {
 /** SQL of the figures of each thread, from rows like those of `thread_hours`. A root without time is none. */
 export function threadTotalsSql(rows: string): string {
   const sums = [
-    ...TOKENS.map((name) => `sum(hours.${name}) AS ${name}`),
+    ...[...TOKENS, ...COUNTS].map((name) => `sum(hours.${name}) AS ${name}`),
     ...COSTS.map((name) => `toString(sum(hours.${name})) AS ${name}`),
     ...DETAILS.map((name) => `${detailsSql(name)} AS ${name}`),
   ]

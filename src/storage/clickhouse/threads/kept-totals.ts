@@ -94,6 +94,7 @@ function summaryOf(row: TotalsRow, texts: ReadonlyMap<string, TextsRow>): Thread
     prompt_cost: row.prompt_cost,
     completion_cost: row.completion_cost,
     total_cost: row.total_cost,
+    unpriced_runs: row.unpriced_runs,
     prompt_token_details: row.prompt_token_details,
     completion_token_details: row.completion_token_details,
     prompt_cost_details: row.prompt_cost_details,

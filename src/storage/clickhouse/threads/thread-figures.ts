@@ -27,7 +27,7 @@ interface Turns {
 type Side = 'prompt' | 'completion'
 type RootsRow = Omit<
   ThreadSummary,
-  `${Side}_tokens` | `${Side | 'total'}_cost` | `${Side}_${'token' | 'cost'}_details`
+  `${Side}_tokens` | `${Side | 'total'}_cost` | 'unpriced_runs' | `${Side}_${'token' | 'cost'}_details`
 >
 type UsageRow = Omit<ThreadSummary, keyof RootsRow> & { thread_id: string }
 
@@ -118,6 +118,7 @@ const NO_USAGE: Omit<UsageRow, 'thread_id'> = {
   prompt_cost: null,
   completion_cost: null,
   total_cost: null,
+  unpriced_runs: 0,
   prompt_token_details: {},
   completion_token_details: {},
   prompt_cost_details: {},
@@ -194,7 +195,7 @@ function usageSql(turns: Turns, shape: UsageShape): string {
     `toString(sum(${wide(`${side}_cost`)})) AS ${side === 'input' ? 'prompt' : 'completion'}_cost`
   return `SELECT thread AS thread_id, toFloat64(sum(ifNull(input_tokens, 0))) AS prompt_tokens,
       toFloat64(sum(ifNull(output_tokens, 0))) AS completion_tokens, ${cost('input')}, ${cost('output')},
-      toString(sum(${wide('usage.total_cost')})) AS total_cost,
+      toString(sum(${wide('usage.total_cost')})) AS total_cost, countIf(isNull(usage.total_cost)) AS unpriced_runs,
       sumMap(input_token_details) AS prompt_token_details, sumMap(output_token_details) AS completion_token_details,
       ${costText(`sumMap(${wideMap('input_cost_details')})`)} AS prompt_cost_details,
       ${costText(`sumMap(${wideMap('output_cost_details')})`)} AS completion_cost_details

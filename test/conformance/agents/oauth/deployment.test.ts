@@ -67,8 +67,8 @@ it('OAU-6: a token of one resource is unknown at the other, and on every other r
   expect(await status('/api/mcp', agents)).toBe(401)
   expect(await status('/mcp', reads)).toBe(200)
   expect(await status(path(), reads)).toBe(401)
-  for (const { method, path: route, access } of deploymentRoutes()) {
-    if (access.need === 'open' || route === '/mcp') continue
+  for (const { method, path: route, needs } of deploymentRoutes()) {
+    if (needs === 'open' || route === '/mcp') continue
     const headers = { authorization: `Bearer ${agents}` }
     const at = route.replaceAll(/\{\w+\}/g, '11111111-1111-4111-8111-111111111111')
     const { status: refused } = await fetch(setup().url + at, { method, headers })

@@ -139,8 +139,8 @@ describe('tokens', () => {
   it('OAU-5, OAU-6: read over MCP only, whatever the role', async () => {
     const { exchange, code } = await plainClient()
     const { access_token, refresh_token } = await exchange(await code(await signIn()))
-    for (const { method, path, access } of platformRoutes()) {
-      if (access.need === 'open' || path === '/mcp') continue
+    for (const { method, path, needs } of platformRoutes()) {
+      if (needs === 'open' || path === '/mcp') continue
       const headers = { authorization: `Bearer ${access_token}` }
       const sent = path.replaceAll(/\{\w+\}/g, '11111111-1111-4111-8111-111111111111')
       const { status } = await fetch(server().url + sent, { method, headers })

@@ -159,7 +159,7 @@ export function defectTests({ server, used }: Used): void {
         await eventually(async () => {
           await open('/usage?of=cost&t=1d&by=project')
           await page
-            .getByText(/runs? ha(?:s|ve) no price/)
+            .getByText(/calls? without a price/)
             .first()
             .waitFor({ timeout: 5000 })
         })

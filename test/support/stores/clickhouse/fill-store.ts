@@ -46,7 +46,13 @@ export async function fillStore(store: TraceStore, filling: Filling): Promise<vo
   for (let from = filling.first; from < end; from += TRACES_OF_BATCH) {
     const rows = encodeTraces(filling, from, Math.min(end, from + TRACES_OF_BATCH))
     await store.insert('fragments', [rows])
-    let step = deriver.begin([rows], new Set(), [])
+    let step = deriver.begin({
+      payloads: [rows],
+      rows: undefined,
+      generation: 0,
+      headOnly: new Set(),
+      periods: [],
+    })
     while (step.kind === 'needs') step = deriver.goOn({ outlines: [], payloads: [], children: [], below: [] })
     await store.insert('runs', [step.rows])
   }

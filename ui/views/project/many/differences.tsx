@@ -26,6 +26,20 @@ const FIELDS: Readonly<Record<Difference['field'], string>> = {
   thread: 'Thread',
   latency: 'Latency',
   tokens: 'Tokens',
+  model_below: 'Model of a call',
+  tool_below: 'Tool called',
+  error_below: 'Error inside',
+  tag_below: 'Tag inside',
+  metadata_below: 'Metadata inside',
+}
+
+const isBelow = ({ field }: Difference): boolean => field.endsWith('_below')
+
+/** The change of the address: a value is added to the filter. That of runs below is only in the list of all runs. */
+function changesOf({ filter }: RunQuery, one: Difference): Record<string, string | undefined> {
+  const shown = { peek: undefined, sort: undefined }
+  if (isBelow(one)) return { ...shown, view: 'runs', q: one.filter }
+  return { peek: undefined, q: withClauses(filter, one.filter) }
 }
 
 function Share({ of, share }: { of: 'selected' | 'others'; share: number }) {
@@ -65,16 +79,14 @@ export function Differences({
               list
               {!data.is_whole && ', of its newest 200,000'}.
               {data.differences.length > 0 && ' A click adds the value to the filter.'}
+              {data.differences.some(isBelow) && ' A value inside traces opens the runs that have it.'}
             </p>
             {data.differences.length === 0 && <p>{emptyText(data)}</p>}
             <ol className={css['lines']} aria-label="Differences">
               {data.differences.map((one) => (
                 <li key={one.filter}>
                   <Link
-                    to={`/projects/${query.project}${withParams(location.search, {
-                      q: withClauses(query.filter, one.filter),
-                      peek: undefined,
-                    })}`}
+                    to={`/projects/${query.project}${withParams(location.search, changesOf(query, one))}`}
                     onClick={close}
                     title={one.filter}
                   >

@@ -6,7 +6,7 @@ import { addDecimals, subtractDecimals } from '../../../parts/format/decimal.ts'
 import {
   countText,
   durationText,
-  exactMoney,
+  leastMoney,
   shareText,
   shortCount,
   shortMoney,
@@ -62,7 +62,7 @@ export interface ChartData {
  */
 interface Reading {
   read(of: Figures): number | string | null | undefined
-  text(value: number | string): string
+  text(value: number | string, of: Figures): string
   clauses?(value: number): string[]
 }
 
@@ -79,7 +79,6 @@ interface Source {
 const FAILED = 'eq(status, "error")'
 const seconds = (value: number | string): string => durationText(Math.round(Number(value) * 1e6))
 const counts = (value: number | string): string => countText(Number(value))
-const money = (value: number | string): string => exactMoney(String(value))
 
 interface Plan extends Omit<Chart, 'series' | 'rows'> {
   /** Conditions that all runs of a bucket satisfy. */
@@ -263,7 +262,10 @@ const ERROR_RATE: Reading = {
 }
 const PROMPT: Reading = { read: ({ prompt_tokens }) => prompt_tokens, text: counts }
 const COMPLETION: Reading = { read: ({ completion_tokens }) => completion_tokens, text: counts }
-const COST: Reading = { read: ({ total_cost }) => total_cost, text: money }
+const COST: Reading = {
+  read: ({ total_cost }) => total_cost,
+  text: (value, { unpriced_runs }) => leastMoney(String(value), unpriced_runs),
+}
 
 const latency = (name: `latency_p${50 | 95 | 99}`): Reading => ({
   read: (of) => of[name],
@@ -293,7 +295,7 @@ function markOf(
     ...(group === undefined ? [] : [groupClause(selection.group, group)]),
     ...(reading.clauses?.(Number(value)) ?? []),
   ]
-  return { size: Number(value), text: reading.text(value), to: rowsPath(selection, bucket, clauses) }
+  return { size: Number(value), text: reading.text(value, figures), to: rowsPath(selection, bucket, clauses) }
 }
 
 function seriesOf(data: ChartData, source: Source): Series {
@@ -327,14 +329,15 @@ function seriesOf(data: ChartData, source: Source): Series {
 }
 
 /** Figures that add up over groups. */
-type Sums = Pick<Figures, 'run_count' | 'total_tokens' | 'total_cost'>
+type Sums = Pick<Figures, 'run_count' | 'total_tokens' | 'total_cost' | 'unpriced_runs'>
 
 /** Subtracts the sums of the groups from those of the whole. Tokens or a cost are null when none are known. */
 function withoutGroups(whole: Sums, groups: readonly Sums[]): Sums {
   const known = groups.flatMap(({ total_cost }) => total_cost ?? [])
-  const { run_count, total_tokens, total_cost } = whole
+  const { run_count, total_tokens, total_cost, unpriced_runs } = whole
   return {
     run_count: groups.reduce((left, group) => left - group.run_count, run_count),
+    unpriced_runs: groups.reduce((left, group) => left - group.unpriced_runs, unpriced_runs),
     total_tokens:
       total_tokens === null
         ? null
@@ -357,9 +360,14 @@ function othersOf(data: ChartData, reading: Reading): Series[] {
   const clauses = names.map((name) => `not(${groupClause(selection.group, name)})`)
   const markOfRest = (bucket: Bucket, whole: Figures, groups: readonly Figures[]): Mark | undefined => {
     const rest = withoutGroups(whole, groups)
-    const value = rest.run_count > 0 ? reading.read({ ...whole, ...rest }) : undefined
+    const figuresOfRest = { ...whole, ...rest }
+    const value = rest.run_count > 0 ? reading.read(figuresOfRest) : undefined
     if (value === null || value === undefined) return undefined
-    return { size: Number(value), text: reading.text(value), to: rowsPath(selection, bucket, clauses) }
+    return {
+      size: Number(value),
+      text: reading.text(value, figuresOfRest),
+      to: rowsPath(selection, bucket, clauses),
+    }
   }
   if (figures.totals.length === 0) return []
   const shown = [...figures.groups.values()].map((group) => group.figures)

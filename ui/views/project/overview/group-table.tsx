@@ -57,11 +57,11 @@ function GroupRow({
         <Link to={rows()}>{shortCount(figures.total_tokens)}</Link>
       </td>
       <td className="number">
-        {figures.total_cost === null ? (
+        {figures.total_cost === null && figures.unpriced_runs === 0 ? (
           <Money value={null} />
         ) : (
           <Link to={rows()}>
-            <Money value={figures.total_cost} />
+            <Money value={figures.total_cost} unpriced={figures.unpriced_runs} />
           </Link>
         )}
       </td>

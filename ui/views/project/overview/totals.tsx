@@ -48,7 +48,7 @@ export function Totals({ data: { selection, span, figures } }: { data: ChartData
         <span title={countText(all.total_tokens)}>{shortCount(all.total_tokens)}</span>
       </Total>
       <Total name="Cost" to={rows()}>
-        <Money value={all.total_cost} />
+        <Money value={all.total_cost} unpriced={all.unpriced_runs} />
       </Total>
     </dl>
   )

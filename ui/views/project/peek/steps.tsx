@@ -29,7 +29,9 @@ function shownSteps(outline: Outline, order: Int32Array): number[] {
 function StepList({ run, outline }: { run: ListedRun; outline: Outline }) {
   const tree = useMemo(() => buildTree(outline.parents), [outline.parents])
   const shown = useMemo(() => shownSteps(outline, tree.order), [outline, tree])
-  const words = useRunWords(outline.trace_id, outline, tree, { from: 0, to: MOST_STEPS })
+  const ids = useMemo(() => [...tree.order].map((place) => outline.ids[place] ?? ''), [outline.ids, tree])
+  const list = { trace: outline.trace_id, version: outline.version, ids }
+  const words = useRunWords(list, { from: 0, to: MOST_STEPS })
   const path = pathOf(run)
   const left = outline.run_count - 1 - shown.length
   return (

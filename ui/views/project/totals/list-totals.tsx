@@ -2,14 +2,8 @@ import type { ReactNode } from 'react'
 import { useListFigures } from '../../../data/list/list-figures.ts'
 import { narrowed, slowerClause } from '../../../data/overview/selection.ts'
 import type { RunQuery } from '../../../data/run-pages.ts'
-import {
-  countText,
-  durationText,
-  shareText,
-  shortCount,
-  shortMoney,
-  UNKNOWN,
-} from '../../../parts/format/numbers.ts'
+import { countText, durationText, shareText, shortCount, UNKNOWN } from '../../../parts/format/numbers.ts'
+import { Money } from '../../../parts/money.tsx'
 import { Link } from '../../../router/link.tsx'
 import { withParams } from '../../../router/params.ts'
 import css from './list-totals.module.css'
@@ -42,10 +36,9 @@ function narrower({ project, filter }: RunQuery, clause: string | undefined): st
 
 /** The figures of all runs of a list, also of those that are not loaded. A figure opens the runs that it is about. */
 export function ListTotals({ query }: { query: RunQuery }) {
-  const { data, isPlaceholderData, error } = useListFigures(query)
+  const { data: figures, isPlaceholderData, error } = useListFigures(query)
   if (error !== null) return <p className={css['totals']}>The figures of the list could not be read.</p>
-  if (data === undefined) return <div className={css['totals']} />
-  const { figures, isPartial } = data
+  if (figures === undefined) return <div className={css['totals']} />
   const slower = (value: number | null): string | undefined =>
     narrower(query, value === null ? undefined : slowerClause('latency', value))
   return (
@@ -77,12 +70,8 @@ export function ListTotals({ query }: { query: RunQuery }) {
       <Total name="Tokens" title={countText(figures.total_tokens)}>
         {shortCount(figures.total_tokens)}
       </Total>
-      <Total
-        name="Cost"
-        title={`${figures.total_cost === null ? 'Not known' : `$${figures.total_cost}`}${isPartial ? ', without calls that have no price' : ''}`}
-      >
-        {isPartial && figures.total_cost !== null && '≥ '}
-        {isPartial && figures.total_cost === null ? 'no price' : shortMoney(figures.total_cost)}
+      <Total name="Cost">
+        <Money value={figures.total_cost} unpriced={figures.unpriced_runs} />
       </Total>
     </dl>
   )

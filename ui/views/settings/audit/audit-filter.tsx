@@ -18,7 +18,7 @@ const TO = textParam('to')
 const DAYS = { all: 0, '1d': 1, '7d': 7, '30d': 30 } as const
 const RANGES = [
   ['all', 'Any time'],
-  ['1d', 'Last day'],
+  ['1d', 'Last 24 hours'],
   ['7d', 'Last 7 days'],
   ['30d', 'Last 30 days'],
 ] as const

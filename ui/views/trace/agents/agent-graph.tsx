@@ -8,13 +8,13 @@ import { Graph } from '../../../parts/graph/graph.tsx'
 import type { GraphDrawing } from '../../../parts/graph/layout.ts'
 import css from './agent-graph.module.css'
 
-function noteOf({ count, failed, duration, costs }: AgentNode): string {
+function noteOf({ count, failed, duration, costs, unpriced }: AgentNode): string {
   const cost = costs.length === 0 ? undefined : addDecimals(costs)
   return [
     `× ${countText(count)}`,
     failed > 0 && `${countText(failed)} failed`,
     durationText(duration),
-    cost !== undefined && shortMoney(cost),
+    cost === undefined ? unpriced > 0 && 'no price' : `${unpriced > 0 ? '≥ ' : ''}${shortMoney(cost)}`,
   ]
     .filter(Boolean)
     .join(' · ')

@@ -35,6 +35,8 @@ function RunLine({ position, ...props }: MessagesViewProps & { position: number 
   const place = tree.order[position] ?? 0
   const duration = outline.durations[place]
   const status = outline.statuses[place]
+  const isUnpriced =
+    outline.types[place] === 'llm' && (outline.tokens[place] ?? 0) > 0 && outline.costs[place] === undefined
   return (
     <button
       type="button"
@@ -50,7 +52,9 @@ function RunLine({ position, ...props }: MessagesViewProps & { position: number 
         {outline.models[place] !== undefined && <span>{outline.models[place]}</span>}
         <span>{durationText(Number.isNaN(duration) ? undefined : duration)}</span>
         {outline.types[place] === 'llm' && <span>{countText(outline.tokens[place])} tokens</span>}
-        {outline.costs[place] !== undefined && <Money value={outline.costs[place]} />}
+        {(outline.costs[place] !== undefined || isUnpriced) && (
+          <Money value={outline.costs[place]} unpriced={Number(isUnpriced)} />
+        )}
       </span>
     </button>
   )

@@ -1,5 +1,5 @@
 import type { ReadRun } from '../../../data/runs.ts'
-import { countText, exactMoney, UNKNOWN } from '../../../parts/format/numbers.ts'
+import { callsText, countText, exactMoney, leastMoney, UNKNOWN } from '../../../parts/format/numbers.ts'
 import { Link } from '../../../router/link.tsx'
 import { type CostPart, type CostTable, type CostUnit, costTable } from './costs.ts'
 import { issuesOf, llmOf } from '../../../data/llm-facts.ts'
@@ -133,11 +133,21 @@ function Unread({ run }: { run: ReadRun }) {
 }
 
 /** Tokens and cost of a model call, part by part; for other runs the sums of their descendants. */
-export function CostSection({ run, isShared }: { run: ReadRun; isShared: boolean }) {
+export function CostSection({
+  run,
+  unpriced,
+  isShared,
+}: {
+  run: ReadRun
+  /** Calls without a price, of the run and of those below it. */
+  unpriced: number
+  isShared: boolean
+}) {
   const table = costTable(run)
   const { parts, counted, units, total } = table
   if (llmOf(run) === undefined && !run.total_tokens && total === null) return null
-  const note = `${countText(run.total_tokens)} tokens · ${exactMoney(total)}`
+  const amount = total === null && unpriced > 0 ? 'no price' : leastMoney(total, unpriced)
+  const note = `${countText(run.total_tokens)} tokens · ${amount}`
   return (
     <RunSection title="Tokens and cost" note={note}>
       <div
@@ -169,13 +179,18 @@ export function CostSection({ run, isShared }: { run: ReadRun; isShared: boolean
               <td>Total</td>
               <td>{countText(run.total_tokens)}</td>
               <td />
-              <td>{exactMoney(total)}</td>
+              <td>{amount}</td>
             </tr>
           </tfoot>
         </table>
       </div>
       {llmOf(run) === undefined && (
-        <p className={css['note']}>The sums of the model calls below, each counted once.</p>
+        <p className={css['note']}>
+          The sums of the model calls below, each counted once
+          {unpriced > 0 &&
+            `, without ${callsText(unpriced)} that ${unpriced === 1 ? 'has' : 'have'} no price`}
+          .
+        </p>
       )}
       {llmOf(run) !== undefined && total === null && <Unknown run={run} isShared={isShared} />}
       {llmOf(run) !== undefined && total !== null && <Source table={table} />}

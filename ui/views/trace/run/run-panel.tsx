@@ -174,11 +174,14 @@ export function RunPanel({
   id,
   previous = '',
   foundIn,
+  unpriced = 0,
   share,
 }: {
   id: string
   previous?: string
   foundIn?: FoundIn
+  /** Calls without a price, of the run and of those below it. */
+  unpriced?: number
   share?: string | undefined
 }) {
   const found = useQuery(runOptions(id, share))
@@ -204,7 +207,7 @@ export function RunPanel({
             </Suspense>
           )}
           <Suspense>
-            <CostSection run={run} isShared={share !== undefined} />
+            <CostSection run={run} unpriced={unpriced} isShared={share !== undefined} />
           </Suspense>
           <VerdictSection run={run} isShared={share !== undefined} />
           {share === undefined && (

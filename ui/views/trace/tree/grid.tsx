@@ -15,6 +15,8 @@ const OVERSCAN = 10
 /** The data and the state of the grid. */
 export interface Drawn {
   outline: Outline
+  /** For each place, the calls without a price. */
+  unpriced: Int32Array
   tree: Tree
   /** Positions of the rows, in order. */
   rows: readonly number[]
@@ -43,7 +45,8 @@ function positionOf(event: MouseEvent): number | undefined {
 
 /** The runs of a trace: names as a tree, times as bars. Only visible rows are in the document. */
 export function TreeGrid(props: TreeGridProps) {
-  const { trace, outline, tree, rows, folded, found, path, range, selected, select, fold, hover } = props
+  const { trace, outline, unpriced, tree, rows, folded, found, path, range, selected, select, fold, hover } =
+    props
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -55,7 +58,8 @@ export function TreeGrid(props: TreeGridProps) {
   const drawn = virtual.getVirtualItems()
   const sight = { from: rows[drawn[0]?.index ?? 0] ?? 0, to: rows[drawn.at(-1)?.index ?? 0] ?? 0 }
   const comments = useCommentCounts(trace)
-  const words = useRunWords(trace, outline, tree, sight)
+  const ids = useMemo(() => [...tree.order].map((place) => outline.ids[place] ?? ''), [outline.ids, tree])
+  const words = useRunWords({ trace, version: outline.version, ids }, sight)
   const selectedRow = rows.indexOf(selected)
   useEffect(() => {
     if (selectedRow >= 0) virtual.scrollToIndex(selectedRow)
@@ -86,12 +90,14 @@ export function TreeGrid(props: TreeGridProps) {
       <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
         {drawn.map(({ index, start }) => {
           const position = rows[index] ?? 0
-          const id = outline.ids[tree.order[position] ?? 0] ?? ''
+          const place = tree.order[position] ?? 0
+          const id = outline.ids[place] ?? ''
           return (
             <TreeRow
               key={id}
               words={words.get(id) ?? ''}
               comments={comments.get(id) ?? 0}
+              unpriced={unpriced[place] ?? 0}
               outline={outline}
               tree={tree}
               position={position}

@@ -14,6 +14,8 @@ const MOST_GUIDES = 8
 const percent = (share: number): string => `${share * 100}%`
 
 interface TreeRowProps {
+  /** Calls without a price, of the run and of those below it. */
+  unpriced: number
   outline: Outline
   /** What the run was asked or answered; '' while it is not known. */
   words: string
@@ -99,13 +101,14 @@ function labelOf(outline: Outline, place: number, subtreeEnd: number): string {
 
 /** One run of the tree with its bar. */
 export const TreeRow = memo(function TreeRow(props: TreeRowProps) {
-  const { outline, words, comments, tree, position, top, subtreeEnd, range } = props
+  const { outline, unpriced, words, comments, tree, position, top, subtreeEnd, range } = props
   const { isSelected, isFolded, isDim, isCritical } = props
   const place = tree.order[position] ?? 0
   const depth = tree.depths[position] ?? 0
   const duration = outline.durations[place] ?? Number.NaN
   const hasChildren = isParent(tree, position)
   const isError = outline.statuses[place] === 'error'
+  const cost = outline.costs[place]
   const label = labelOf(outline, place, subtreeEnd)
   return (
     <div
@@ -148,7 +151,7 @@ export const TreeRow = memo(function TreeRow(props: TreeRowProps) {
         {columnDuration(Number.isNaN(duration) ? undefined : duration)}
       </span>
       <span role="gridcell" className={`${css['number']} ${css['muted']} ${css['cost']}`}>
-        {outline.costs[place] !== undefined && <MoneyCell value={outline.costs[place]} />}
+        {(cost !== undefined || unpriced > 0) && <MoneyCell value={cost} unpriced={unpriced} />}
       </span>
     </div>
   )

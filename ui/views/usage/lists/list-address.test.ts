@@ -9,7 +9,15 @@ const query: UsageQuery = {
   grouping: 'api_key',
   measure: 'traces',
 }
-const group = { id: 'k', name: 'a...b', selects: { api_key: 'a...b' }, values: new Map(), total: '1' }
+const group = {
+  id: 'k',
+  name: 'a...b',
+  selects: { api_key: 'a...b' },
+  values: new Map(),
+  total: '1',
+  gaps: new Map(),
+  unpriced: 0,
+}
 
 it('the address of a number says exactly which traces it counts', () => {
   const path = countedPath(query, group, '2026-03-02T00:00:00.000Z')

@@ -6,14 +6,12 @@ import { parseFilter } from '../../../../trace/filter/filter.ts'
 import { optionalUuidParameter, uuidParameter } from '../../../api/parameters.ts'
 import { actorOf } from '../../actor.ts'
 import { found } from '../../request/body-fields.ts'
-import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
+import { type PlatformCaller, type PlatformContext, type PlatformRoute, route } from '../../route.ts'
 
 const TAG = 'Alerts'
 const ALERT = { id: uuidParameter('Id of the alert.') }
 /** What a caller needs to see whole addresses: the permission to set them. */
 const WRITES = 'projects:create'
-
-type Context = Pick<PlatformContext, 'deps' | 'principal'>
 
 const timeOf = (ms: number): string => new Date(ms).toISOString()
 const timeOrNull = (ms: number | null): string | null => (ms === null ? null : timeOf(ms))
@@ -54,7 +52,7 @@ function fieldsOf(body: SchemaTypes['alert-update']): Partial<AlertFields> {
 }
 
 /** Records a change. The address of a webhook is not in it, because it may be a secret. */
-async function record({ deps, principal }: Context, action: string, alert: Alert): Promise<void> {
+async function record({ deps, principal }: PlatformCaller, action: string, alert: Alert): Promise<void> {
   const { id, workspace_id, project_id, name, figure, comparison, threshold, is_enabled } = alert
   const details = { workspace_id, project_id, name, figure, comparison, threshold, is_enabled }
   const change = { organization_id: principal.organization_id, action, subject_id: id, details }
@@ -70,6 +68,7 @@ function listRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/alerts',
+    needs: 'projects:read',
     tag: TAG,
     summary: 'List the alerts of the workspace with their states',
     description: 'By name; a workspace has at most 100.',
@@ -89,6 +88,7 @@ export function alertRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/alerts',
+      needs: 'projects:create',
       tag: TAG,
       summary: 'Create an alert',
       description: 'It is evaluated at once, and then every minute.',
@@ -114,6 +114,7 @@ export function alertRoutes(): PlatformRoute[] {
     route({
       method: 'PATCH',
       path: '/alerts/{id}',
+      needs: 'projects:create',
       tag: TAG,
       params: ALERT,
       summary: 'Change an alert',
@@ -131,6 +132,7 @@ export function alertRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/alerts/{id}',
+      needs: 'projects:create',
       tag: TAG,
       params: ALERT,
       summary: 'Delete an alert',

@@ -9,7 +9,7 @@ import { uuidParameter } from '../../../api/parameters.ts'
 import { bodyFault } from '../../../body/json.ts'
 import { found, uuidsOf } from '../../request/body-fields.ts'
 import { actorOf } from '../../actor.ts'
-import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
+import { type PlatformCaller, type PlatformRoute, route } from '../../route.ts'
 
 const TAG = 'Deleting'
 
@@ -27,7 +27,7 @@ function toJob({ id, scope, status, deleted, error, created_at, finished_at }: D
 
 /** Queues the deletion and records the caller. */
 async function submit(
-  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  { deps, principal }: PlatformCaller,
   scope: DeletionScope,
   subject: { id: string; what: string; details: Record<string, unknown> },
 ): Promise<DeletionJob> {
@@ -58,10 +58,11 @@ function toScope(body: SchemaTypes['run-deletion']): DeletionScope & { kind: 'ru
   }
 }
 
-type Context = Pick<PlatformContext, 'deps' | 'principal'>
-
 /** Queues the deletion of a project; the project is gone at once. */
-async function deleteProject({ deps, principal }: Context, { id, name }: Project): Promise<DeletionJob> {
+async function deleteProject(
+  { deps, principal }: PlatformCaller,
+  { id, name }: Project,
+): Promise<DeletionJob> {
   const scope = { kind: 'project' as const, project_id: id }
   const job = await submit({ deps, principal }, scope, { id, what: 'Session', details: { name } })
   await deps.projects.delete(principal.workspace_id, id)
@@ -70,7 +71,7 @@ async function deleteProject({ deps, principal }: Context, { id, name }: Project
 
 /** Whether the project has the trace, including a trace that is acknowledged but not yet stored. */
 async function hasTrace(
-  { deps, principal }: Context,
+  { deps, principal }: PlatformCaller,
   session_id: string,
   trace_id: string,
 ): Promise<boolean> {
@@ -83,7 +84,7 @@ async function hasTrace(
 
 /** Queues the deletion of a trace, of one project if `session_id` is given; undefined for an unknown trace. */
 async function deleteTrace(
-  { deps, principal }: Context,
+  { deps, principal }: PlatformCaller,
   trace_id: string,
   session_id: string | undefined,
 ): Promise<DeletionJob | undefined> {
@@ -101,6 +102,7 @@ function deleteListedRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/sessions',
+      needs: 'runs:delete',
       summary: 'Delete projects with their runs',
       description: 'As DELETE /sessions/{id}; none is deleted if one of them does not exist.',
       tag: TAG,
@@ -122,6 +124,7 @@ function deleteListedRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/runs/delete/traces',
+      needs: 'runs:delete',
       summary: 'Delete traces',
       description:
         'As DELETE /traces/{trace_id}, for each of them. Unknown ones are left out; 404 if all are.',
@@ -150,6 +153,7 @@ function deleteManyRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/runs/delete',
+      needs: 'runs:delete',
       summary: 'Delete the traces of all runs that match',
       description:
         'In the background. Deletes whole traces, with their runs that do not match. Usage counts stay.',
@@ -168,6 +172,7 @@ function deleteManyRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/runs/delete/{job_id}',
+      needs: 'runs:read',
       summary: 'Progress of a deletion',
       description: 'For a week after it ended.',
       tag: TAG,
@@ -187,6 +192,7 @@ export function deletionRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/sessions/{id}',
+      needs: 'runs:delete',
       summary: 'Delete a project with its runs',
       description: 'The project is gone at once, its runs in the background. Usage counts stay.',
       tag: TAG,
@@ -202,6 +208,7 @@ export function deletionRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/traces/{trace_id}',
+      needs: 'runs:delete',
       summary: 'Delete a trace',
       description:
         'In the background. For a day, new data of the trace is refused with trace_deleted. Usage counts stay.',

@@ -5,7 +5,7 @@ import type { Principal } from '../../../../identity/principal.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { partQuery } from '../../../api/parameters.ts'
 import { actorOf } from '../../actor.ts'
-import type { PlatformContext } from '../../route.ts'
+import type { PlatformCaller, PlatformContext } from '../../route.ts'
 import { ownAddress, pagesOrigin } from '../../../server/browser/own-address.ts'
 
 /** Arguments of the routes of the control plane. */
@@ -94,7 +94,7 @@ export function shownRevision(
 
 /** Writes a change of a deployment to the audit (P-15). */
 export async function auditDeployment(
-  { deps, principal }: Pick<DeploymentContext, 'deps' | 'principal'>,
+  { deps, principal }: PlatformCaller,
   action: 'create' | 'update' | 'rollback' | 'interrupt' | 'delete',
   { id, ...details }: { id: string; name: string } & Record<string, unknown>,
 ): Promise<void> {

@@ -21,6 +21,7 @@ function listRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/v2/deployments',
+    needs: 'deployments:read',
     summary: 'The deployments of a workspace',
     description: 'Newest first; that of GRAPHS comes last.',
     tag: TAG,
@@ -48,6 +49,7 @@ function createRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/v2/deployments',
+    needs: 'deployments:manage',
     summary: 'Create a deployment',
     description:
       'It has no revision yet: ask for an upload address, upload the project as a gzipped tar file, and update the deployment with it. `langgraph deploy` and `weir deploy` do so.',
@@ -80,6 +82,7 @@ function updateRoute(): PlatformRoute {
   return route({
     method: 'PATCH',
     path: '/v2/deployments/{id}',
+    needs: 'deployments:manage',
     summary: 'Deploy a new revision',
     description:
       'The revision exists when the call is answered; it is built and started later, and replaces the active one only if it answers. Without `source_tarball_path` it has the source of the active revision, so that changed secrets take effect.',
@@ -114,6 +117,7 @@ function uploadRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/v2/deployments/{id}/upload-url',
+      needs: 'deployments:manage',
       summary: 'Get an address to upload a source to',
       description: 'It is valid for 15 minutes and for one upload.',
       tag: TAG,
@@ -130,6 +134,7 @@ function uploadRoutes(): PlatformRoute[] {
     route({
       method: 'PUT',
       path: '/v2/uploads/{token}',
+      needs: 'open',
       summary: 'Upload a source',
       description:
         'The body is a gzipped tar file of at most DEPLOY_MAX_SOURCE_BYTES. The token in the path stands in for a key.',
@@ -147,6 +152,7 @@ function uploadRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/v2/deployments/{id}/push-token',
+      needs: 'deployments:manage',
       summary: 'Refused: this server takes source, not images',
       tag: TAG,
       params: ID,
@@ -168,6 +174,7 @@ export function deploymentRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/v2/deployments/{id}',
+      needs: 'deployments:read',
       summary: 'A deployment',
       tag: TAG,
       params: ID,
@@ -183,6 +190,7 @@ export function deploymentRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/v2/deployments/{id}',
+      needs: 'deployments:manage',
       summary: 'Delete a deployment',
       description:
         'It answers 404 from now on, its runs are cancelled, and its threads, store, crons, assistants, secrets and sources are erased. Traces and their project stay.',

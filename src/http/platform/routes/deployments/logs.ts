@@ -21,7 +21,7 @@ import {
 import { bodyTime } from '../../request/body-fields.ts'
 import { type SentEvent, STREAM_HEADERS } from '../../reply/event-streams.ts'
 import { asksForEvents } from '../../reply/page-reply.ts'
-import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
+import { type PlatformCaller, type PlatformRoute, route } from '../../route.ts'
 
 const TAG = 'Deployments'
 const ID = { id: uuidParameter('The deployment.') }
@@ -91,7 +91,7 @@ function toQuery(body: Body, kinds: readonly LogKind[], revision_id: string | un
 }
 
 async function pageOf(
-  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  { deps, principal }: PlatformCaller,
   id: string,
   query: LogQuery,
 ): Promise<{ body: SchemaTypes['deployment-log-page'] }> {
@@ -103,6 +103,7 @@ function revisionLogs(name: 'deploy_logs' | 'build_logs', kinds: readonly LogKin
   return route({
     method: 'POST',
     path: `/v1/projects/{id}/revisions/{revision_id}/${name}`,
+    needs: 'deployments:read',
     summary: name === 'build_logs' ? 'Log of the build of a revision' : 'Log of a revision',
     tag: TAG,
     params: REVISION,
@@ -120,6 +121,7 @@ export function deploymentLogRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/v1/projects/{id}/deploy_logs',
+      needs: 'deployments:read',
       summary: 'Log of a deployment',
       description: 'States, checks, and what its processes print.',
       tag: TAG,
@@ -143,6 +145,7 @@ function allLinesRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/deployments/{id}/logs',
+    needs: 'deployments:read',
     summary: 'Lines of the log of a deployment',
     description: FOLLOWING,
     tag: TAG,
@@ -179,11 +182,7 @@ function allLinesRoute(): PlatformRoute {
   })
 }
 
-async function streamOf(
-  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
-  id: string,
-  query: FollowQuery,
-) {
+async function streamOf({ deps, principal }: PlatformCaller, id: string, query: FollowQuery) {
   const { workspace_id, holder } = principal
   const follow = await (await deps.controlPlane()).followLogs(workspace_id, id, query)
   const sent = deps.logStreams.enter(holder)

@@ -12,6 +12,7 @@ function readRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/v2/deployments/{id}/revisions',
+      needs: 'deployments:read',
       summary: 'The revisions of a deployment, newest first',
       tag: TAG,
       params: ID,
@@ -29,6 +30,7 @@ function readRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/v2/deployments/{id}/revisions/{revision_id}',
+      needs: 'deployments:read',
       summary: 'A revision of a deployment',
       tag: TAG,
       params: REVISION,
@@ -50,6 +52,7 @@ export function revisionRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/v2/deployments/{id}/revisions/{revision_id}/redeploy',
+      needs: 'deployments:manage',
       summary: 'Roll back to an earlier revision',
       description:
         'Makes a new revision with the build of this one and the secrets of today, so that a secret that was withdrawn does not come back.',
@@ -77,6 +80,7 @@ export function revisionRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/v2/deployments/{id}/revisions/{revision_id}/interrupt',
+      needs: 'deployments:manage',
       summary: 'End the build or the start of a revision',
       description: 'The active revision continues to serve.',
       tag: TAG,

@@ -9,6 +9,7 @@ export function serverFactRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/deployments/runtimes',
+      needs: 'deployments:read',
       summary: 'What deployed graphs can run in, and why not',
       tag: TAG,
       reply: 'deployment-runtimes',
@@ -19,6 +20,7 @@ export function serverFactRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/v2/listeners',
+      needs: 'deployments:read',
       summary: 'Always empty: this server has no listeners',
       tag: TAG,
       reply: 'deployment-listeners',
@@ -29,6 +31,7 @@ export function serverFactRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/o/{tenant}/host/deployments/{id}',
+      needs: 'open',
       summary: 'Redirects to the page of a deployment',
       description: 'The address that `langgraph deploy` prints.',
       tag: TAG,
@@ -43,6 +46,7 @@ export function serverFactRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/host/deployments',
+      needs: 'open',
       summary: 'Redirects to the page of deployments',
       tag: TAG,
       reply: 'bytes',

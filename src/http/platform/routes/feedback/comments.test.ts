@@ -79,3 +79,15 @@ it('COMMENT-1: refuses empty and long texts, and unknown runs', async () => {
     expect((await ask('POST', `/runs/${RUN}/comments`, { text })).status).toBe(422)
   expect((await ask('POST', `/runs/${TRACE}/comments`, { text: 'x' })).status).toBe(404)
 })
+
+it('COMMENT-1: a comment does not stay when its run is deleted while it is written', async () => {
+  let reads = 0
+  fixture = await startApp({
+    selectedReads: {
+      place: async (_workspace, run_id) =>
+        reads++ === 0 ? { run_id, trace_id: TRACE, project_id: PROJECT } : undefined,
+    },
+  })
+  expect((await ask('POST', `/runs/${RUN}/comments`, { text: 'late' })).status).toBe(404)
+  expect((await ask('GET', `/traces/${TRACE}/comments`)).json).toEqual([])
+})

@@ -6,13 +6,11 @@ import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { integerParameter, uuidParameter } from '../../../api/parameters.ts'
 import { bodyFault } from '../../../body/json.ts'
 import { found } from '../../request/body-fields.ts'
-import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
+import { type PlatformCaller, type PlatformRoute, route } from '../../route.ts'
 import { placeOf } from '../sharing/sharing.ts'
 
 const TAG = 'Comments'
 const COMMENT = { id: uuidParameter('Id of the comment.') }
-
-type Context = Pick<PlatformContext, 'deps' | 'principal'>
 
 /** Keys without a user are authors, too. */
 function isOwn({ user_id, api_key_id }: Principal, comment: Comment): boolean {
@@ -32,13 +30,13 @@ function toJson(principal: Principal, comment: Comment): SchemaTypes['comment'] 
 }
 
 /** The members who may use the workspace of the request. */
-async function peopleOf({ deps, principal: { organization_id, workspace_id } }: Context) {
+async function peopleOf({ deps, principal: { organization_id, workspace_id } }: PlatformCaller) {
   const members = await deps.identity.members(organization_id)
   return members.filter(({ workspace_ids }) => workspace_ids?.includes(workspace_id) ?? true)
 }
 
 /** @throws AppError invalid_request when somebody is mentioned who is no member of the workspace */
-async function readText(context: Context, body: SchemaTypes['comment-write']): Promise<CommentText> {
+async function readText(context: PlatformCaller, body: SchemaTypes['comment-write']): Promise<CommentText> {
   const mentions = (body.mentions ?? []).map((id) => parseUuid(id) ?? id)
   if (mentions.length === 0) return { text: body.text, mentions }
   const known = new Set((await peopleOf(context)).map(({ user_id }) => user_id))
@@ -51,14 +49,14 @@ async function readText(context: Context, body: SchemaTypes['comment-write']): P
 }
 
 /** The name that readers of a comment see. */
-async function authorOf(context: Context): Promise<string> {
+async function authorOf(context: PlatformCaller): Promise<string> {
   const { user_id, short_key } = context.principal
   const self = user_id === null ? [] : await peopleOf(context)
   const member = self.find((one) => one.user_id === user_id)
   return member?.full_name ?? member?.email ?? (short_key === '' ? 'anonymous' : short_key)
 }
 
-async function findComment({ deps, principal }: Context, id: string): Promise<Comment> {
+async function findComment({ deps, principal }: PlatformCaller, id: string): Promise<Comment> {
   return found(await deps.comments.find(principal.workspace_id, id), 'Comment')
 }
 
@@ -67,6 +65,7 @@ function readRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/traces/{trace_id}/comments',
+      needs: 'runs:read',
       summary: 'The comments on the runs of a trace, oldest first',
       tag: TAG,
       params: { trace_id: uuidParameter('Id of the trace.') },
@@ -79,6 +78,7 @@ function readRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/comments/mentions',
+      needs: 'runs:read',
       summary: 'The comments in this workspace that mention the caller, newest first',
       description: 'None for a service key.',
       tag: TAG,
@@ -100,6 +100,7 @@ function writeRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/runs/{id}/comments',
+      needs: 'runs:create',
       summary: 'Comment on a run',
       description: 'A trace has at most 1,000 comments. They are deleted with their run.',
       tag: TAG,
@@ -114,12 +115,18 @@ function writeRoutes(): PlatformRoute[] {
         const author = await authorOf({ deps, principal })
         const by = { workspace_id, user_id, api_key_id, author }
         const comment = await deps.comments.create({ ...by, trace_id, run_id, ...text })
+        // A deletion removes comments once more after its runs; what is written later finds no run here.
+        if ((await deps.selectedReads.place(workspace_id, run_id)) === undefined) {
+          await deps.comments.delete(workspace_id, comment.id)
+          found(undefined, 'Run')
+        }
         return { body: toJson(principal, comment) }
       },
     }),
     route({
       method: 'PATCH',
       path: '/comments/{id}',
+      needs: 'runs:create',
       summary: 'Change a comment of one’s own',
       tag: TAG,
       params: COMMENT,
@@ -138,6 +145,7 @@ function writeRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/comments/{id}',
+      needs: 'runs:create',
       summary: 'Delete a comment',
       description: 'One of another author needs `runs:delete`.',
       tag: TAG,

@@ -74,6 +74,7 @@ function writeRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/feedback-configs',
+      needs: 'runs:create',
       summary: 'Create the configuration of a feedback key',
       description:
         'The same `feedback_config` for a known key gives the existing configuration, unchanged; another one is a conflict.',
@@ -93,6 +94,7 @@ function writeRoutes(): PlatformRoute[] {
     route({
       method: 'PATCH',
       path: '/feedback-configs',
+      needs: 'runs:create',
       summary: 'Change the configuration of a feedback key',
       tag: TAG,
       query: OVERRIDE_QUERY,
@@ -112,6 +114,7 @@ function writeRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/feedback-configs',
+      needs: 'runs:create',
       summary: 'Delete the configuration of a feedback key',
       description: 'The feedback itself is kept.',
       tag: TAG,
@@ -132,6 +135,7 @@ export function feedbackConfigRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/feedback-configs',
+      needs: 'runs:read',
       summary: 'List the configurations of feedback keys',
       tag: TAG,
       query: {

@@ -21,6 +21,7 @@ function listRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/feedback',
+    needs: 'runs:read',
     summary: 'List feedback, newest first',
     tag: TAG,
     query: {
@@ -60,6 +61,7 @@ function readRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/feedback/{id}',
+    needs: 'runs:read',
     summary: 'Read one feedback record',
     tag: TAG,
     params: PARAMS,
@@ -76,6 +78,7 @@ function changeRoutes(): PlatformRoute[] {
     route({
       method: 'PATCH',
       path: '/feedback/{id}',
+      needs: 'runs:create',
       summary: 'Change a feedback record',
       description: 'An absent field is not changed, null clears it.',
       tag: TAG,
@@ -91,6 +94,7 @@ function changeRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/feedback/{id}',
+      needs: 'runs:create',
       summary: 'Delete a feedback record',
       tag: TAG,
       params: PARAMS,
@@ -109,6 +113,7 @@ export function feedbackRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/feedback',
+      needs: 'runs:create',
       summary: 'Create feedback on a run',
       description: 'Reads include the record as soon as this responds, unless the store is unreachable.',
       tag: TAG,

@@ -67,6 +67,7 @@ async function create(
 /** The parts that both ways of using a token share. */
 const GIVING = {
   path: '/feedback/tokens/{token}',
+  needs: 'open',
   tag: TAG,
   any_origin: true,
   params: { token: uuidParameter('The last part of the URL that was given out.') },
@@ -145,6 +146,7 @@ export function feedbackTokenRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/feedback/tokens',
+      needs: 'runs:create',
       summary: 'Create a URL for feedback of one key on one run, without an API key',
       description: 'An array of bodies gets an array. The id is the token: whoever has it can send feedback.',
       tag: TAG,
@@ -161,6 +163,7 @@ export function feedbackTokenRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/feedback/tokens',
+      needs: 'runs:create',
       summary: 'List the tokens of a run that have not expired, newest first',
       tag: TAG,
       query: {

@@ -192,6 +192,7 @@ function serviceKeyRoutes(path: string): PlatformRoute[] {
     route({
       method: 'GET',
       path,
+      needs: 'organization:read',
       summary: 'The service keys of your workspaces',
       tag: TAG,
       query: OFFSET_QUERY,
@@ -208,6 +209,7 @@ function serviceKeyRoutes(path: string): PlatformRoute[] {
     route({
       method: 'POST',
       path,
+      needs: 'organization:manage',
       summary: 'Create a service key',
       description:
         'It cannot have more permissions than the key of the request. Only this response contains the key itself.',
@@ -224,6 +226,7 @@ function serviceKeyRoutes(path: string): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: `${path}/{id}`,
+      needs: 'organization:manage',
       summary: 'Revoke a service key',
       description: 'This process refuses it at once, other processes within 30 s.',
       tag: TAG,
@@ -269,6 +272,7 @@ function createTokenRoute(path: string): PlatformRoute {
   return route({
     method: 'POST',
     path,
+    needs: 'any writing key',
     summary: 'Create a personal access token',
     description:
       'It acts for its owner and cannot have more permissions than the owner or than the key of the request. Only this response contains the token itself.',
@@ -298,6 +302,7 @@ function personalTokenRoutes(path: string): PlatformRoute[] {
     route({
       method: 'GET',
       path,
+      needs: 'any key',
       summary: 'Your personal access tokens',
       tag: TAG,
       description: NEXT_PAGE,
@@ -320,6 +325,7 @@ function personalTokenRoutes(path: string): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: `${path}/{id}`,
+      needs: 'any writing key',
       summary: 'Revoke a personal access token',
       description:
         'Your own, or with `organization:manage` that of a member. This process refuses it at once, other processes within 30 s.',

@@ -53,6 +53,8 @@ function exportRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/orgs/current/audit-logs/export',
+    needs: 'organization:read',
+    whole_organization: true,
     summary: 'All records of the audit, oldest first, as lines of JSON or CSV',
     description: 'Records that are written meanwhile are not in it. The export itself is recorded.',
     tag: 'Identity',
@@ -90,6 +92,8 @@ function ocsfRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/audit-logs',
+    needs: 'organization:read',
+    whole_organization: true,
     summary: 'The audit as events of OCSF (API Activity, class 6003), newest first',
     description:
       'As LangSmith answers. `operations` takes its names, such as `create_service_key`, and actions of Weir; a page may then have fewer records than `limit`.',
@@ -132,6 +136,8 @@ export function auditRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/orgs/current/audit-logs',
+      needs: 'organization:read',
+      whole_organization: true,
       summary: 'Changes of workspaces, members and keys, newest first',
       tag: 'Identity',
       query: {

@@ -53,6 +53,7 @@ function createRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/orgs/current/invites',
+    needs: 'organization:manage',
     summary: 'Invite somebody by a link',
     description:
       'Send `url` to the person: it works once, until `expires_at`. Where people sign in at a provider, the verified address of the person must be `email`; otherwise the link makes a member and its personal access token, which expires together with the key that invites.',
@@ -95,6 +96,7 @@ function renewRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/orgs/current/invites/{id}/renew',
+    needs: 'organization:manage',
     summary: 'Make a new link for an invitation',
     description:
       'The earlier link does not work any more; the new one works as long as the earlier one was made for, at most a week.',
@@ -157,6 +159,7 @@ function acceptRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/auth/invites',
+      needs: 'open',
       summary: 'What the link of an invitation is for',
       description: 'The link stays usable. After ten wrong links a minute from one address: 429.',
       tag: TAG,
@@ -174,6 +177,7 @@ function acceptRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/auth/invites/accept',
+      needs: 'open',
       summary: 'Accept an invitation',
       description:
         'Makes the member and its personal access token. Where people sign in at a provider, they accept by signing in, and this is 409.',
@@ -200,6 +204,7 @@ export function inviteRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/orgs/current/invites',
+      needs: 'organization:manage',
       summary: 'Invitations that wait',
       description: NEXT_PAGE,
       tag: TAG,
@@ -215,6 +220,7 @@ export function inviteRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/orgs/current/invites/{id}',
+      needs: 'organization:manage',
       summary: 'Revoke an invitation',
       tag: TAG,
       params: ID,

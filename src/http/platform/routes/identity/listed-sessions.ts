@@ -33,20 +33,29 @@ function toAnswer(principal: Principal, session: ListedSession): SchemaTypes['au
   }
 }
 
+const LISTS = [
+  { path: '/auth/sessions', needs: 'any key', summary: 'Your browser sessions' },
+  {
+    path: '/orgs/current/sessions',
+    needs: 'organization:manage',
+    whole_organization: true,
+    summary: 'The browser sessions of all',
+  },
+] as const
+
 /** Lists of browser sessions, and their end (TEAM-6). */
 export function listedSessionRoutes(): PlatformRoute[] {
-  const lists = (['/auth/sessions', '/orgs/current/sessions'] as const).map((path) =>
+  const lists = LISTS.map((about) =>
     route({
+      ...about,
       method: 'GET',
-      path,
-      summary: path === '/auth/sessions' ? 'Your browser sessions' : 'The browser sessions of all',
       description: NEXT_PAGE,
       tag: TAG,
       query: OFFSET_QUERY,
       reply: 'auth-session-list',
       async handle({ deps, principal, query }) {
         const all = await deps.signIn.sessions.list(principal.organization_id, deps.clock.now())
-        const seen = path === '/auth/sessions' ? all.filter((one) => isOwn(principal, one)) : all
+        const seen = about.path === '/auth/sessions' ? all.filter((one) => isOwn(principal, one)) : all
         return boundedPage(
           seen.map((one) => toAnswer(principal, one)),
           query.offset,
@@ -59,6 +68,7 @@ export function listedSessionRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/auth/sessions/{id}',
+      needs: 'any writing key',
       summary: 'End a browser session',
       description: 'One of yours; an admin of all workspaces ends those of others too.',
       tag: TAG,

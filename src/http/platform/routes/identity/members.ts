@@ -67,6 +67,7 @@ function addRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/orgs/current/members',
+    needs: 'organization:manage',
     summary: 'Add a member',
     description:
       'If a user with this email exists, that user is added, under the existing name. Create a personal access token for the member next.',
@@ -97,6 +98,7 @@ function changeRoute(): PlatformRoute {
   return route({
     method: 'PATCH',
     path: '/orgs/current/members/{user_id}',
+    needs: 'organization:manage',
     summary: 'Change the role, the workspaces or the name of a member',
     description: 'Applies at once to the keys of the member. The last admin cannot be changed.',
     tag: TAG,
@@ -133,6 +135,7 @@ export function memberRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/orgs/current/members',
+      needs: 'organization:read',
       summary: 'The members of your workspaces',
       tag: TAG,
       query: OFFSET_QUERY,
@@ -151,6 +154,7 @@ export function memberRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/orgs/current/members/{user_id}',
+      needs: 'organization:manage',
       summary: 'Remove a member, and revoke its personal access tokens',
       description: 'The last admin cannot be removed.',
       tag: TAG,

@@ -46,6 +46,7 @@ function metadataRoutes(): PlatformRoute[] {
   const resource = '/.well-known/oauth-protected-resource'
   const shared = {
     method: 'GET',
+    needs: 'open',
     tag: TAG,
     reply: 'bytes',
     wire_types: ['application/json'],
@@ -86,6 +87,8 @@ function registrationRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/oauth/register',
+    // Clients have no key yet. The session that gives its consent decides what they may do.
+    needs: 'open',
     summary: 'Register a client of OAuth (RFC 7591)',
     description: 'Without a key. A client that is unused for 30 days is deleted.',
     tag: TAG,
@@ -169,6 +172,7 @@ function consentRoutes(): PlatformRoute[] {
     route({
       ...shared,
       method: 'GET',
+      needs: 'open',
       summary: 'The page on which a member allows or denies a client of OAuth',
       description: 'For browsers that are signed in. The page cannot be framed.',
       errors: ['not_found'],
@@ -187,6 +191,7 @@ function consentRoutes(): PlatformRoute[] {
     route({
       ...shared,
       method: 'POST',
+      needs: 'any writing key',
       summary: 'Allow or deny a client of OAuth',
       description: 'The form of the page. Only for sessions of browsers, and only from pages of this server.',
       body: 'raw',
@@ -304,6 +309,7 @@ function readForm(body: Uint8Array): URLSearchParams {
 function tokenRoutes(): PlatformRoute[] {
   const shared = {
     method: 'POST',
+    needs: 'open',
     tag: TAG,
     body: 'raw',
     reply: 'bytes',

@@ -21,6 +21,7 @@ function ttlRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path,
+      needs: path === '/orgs/ttl-settings' ? 'organization:read' : 'workspaces:read',
       summary: 'How long new projects keep traces',
       description:
         'Of the workspace if SETUP_FILE sets it there, else DEFAULT_RETENTION_DAYS; PATCH /sessions/{id} changes it for a project.',
@@ -53,6 +54,7 @@ export function organizationRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/orgs/current',
+      needs: 'organization:read',
       summary: 'The organization of the key',
       tag: TAG,
       reply: 'organization',
@@ -67,6 +69,7 @@ export function organizationRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/orgs/current/roles',
+      needs: 'organization:read',
       summary: 'The roles and what they may do',
       tag: TAG,
       reply: 'role-list',
@@ -81,6 +84,7 @@ export function organizationRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/settings',
+      needs: 'any key',
       summary: 'The workspace, as LangSmith SDKs request it',
       tag: TAG,
       reply: 'tenant-settings',

@@ -57,6 +57,7 @@ function providersRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/auth/providers',
+    needs: 'open',
     summary: 'How browsers can sign in here',
     tag: TAG,
     reply: 'auth-providers',
@@ -75,6 +76,7 @@ function loginRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/oauth/{id}/login',
+    needs: 'open',
     summary: 'Sign in at a provider',
     description: 'Redirects the browser to the provider, which sends it back to the callback.',
     tag: TAG,
@@ -102,6 +104,7 @@ function callbackRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/oauth/{id}/callback',
+    needs: 'open',
     summary: 'The answer of a provider',
     description:
       'Starts a session, and opens the page of the attempt. A refusal opens `/app/sign-in?error=`: `domain_not_allowed`, `group_required`, `no_role`, `email_not_verified`, `sign_up_off`, `provider_failed` or `attempt_expired`. After ten refusals a minute from one address: 429.',

@@ -50,6 +50,8 @@ export function scimTokenRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: PATH,
+      needs: 'organization:manage',
+      whole_organization: true,
       summary: 'The tokens of SCIM',
       tag: TAG,
       reply: 'scim-token-list',
@@ -60,6 +62,8 @@ export function scimTokenRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: PATH,
+      needs: 'organization:manage',
+      whole_organization: true,
       summary: 'Create a token of SCIM for a sign-in provider',
       description:
         'The provider sends it as `Authorization: Bearer`, to the routes under `/scim/v2` only. It expires together with the key of the request.',
@@ -91,6 +95,8 @@ export function scimTokenRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: `${PATH}/{id}`,
+      needs: 'organization:manage',
+      whole_organization: true,
       summary: 'Delete a token of SCIM',
       tag: TAG,
       params: { id: uuidParameter('The token.') },

@@ -112,6 +112,8 @@ function scimRoute(
   return route({
     method,
     path: `${ROOT}${path}`,
+    // Callers have tokens of their own.
+    needs: 'open',
     summary,
     description: 'RFC 7644, with a token of `POST /orgs/current/scim-tokens`.',
     tag: TAG,

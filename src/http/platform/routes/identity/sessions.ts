@@ -141,6 +141,7 @@ function signInRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/auth/session',
+    needs: 'open',
     summary: 'Sign a browser in with a key or a ticket',
     description:
       'Sets the cookie `weir_session_{port}`, which replaces a key for pages of this server only. It ends after 7 days without use, after 30 days, with its key, or by `DELETE`. After ten failures a minute from one address: 429.',
@@ -171,6 +172,7 @@ function ticketRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/auth/tickets',
+    needs: 'any key',
     summary: 'Create a link that signs a browser in',
     description:
       'The ticket can be used once, within 15 minutes, and signs in with the key of the request. It is the fragment of `url`, which browsers do not send. With `AUTH=off` no ticket is made, because none is needed; with `KEY_SIGN_IN=off` only `weir open` on the server makes one.',
@@ -207,6 +209,7 @@ function signOutRoute(): PlatformRoute {
   return route({
     method: 'DELETE',
     path: '/auth/session',
+    needs: 'open',
     summary: 'Sign this browser out',
     description:
       'Ends the session of the cookie, if there is one, and removes the cookie. With `OAUTH_IDP_LOGOUT_ENABLED` the answer to a person who signed in at a provider has the address that signs out there too.',
@@ -236,6 +239,7 @@ export function browserSessionRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/auth/session',
+      needs: 'any key',
       summary: 'Who the caller is and what it may do',
       description: 'For a session cookie and for a key.',
       tag: TAG,

@@ -23,6 +23,8 @@ export function setupRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/setup',
+      needs: 'organization:manage',
+      whole_organization: true,
       summary: 'The set-up as a file of YAML, without keys',
       description: 'Applying it finds nothing to do. What a file cannot say is named in comments at its top.',
       tag: 'Identity',
@@ -37,6 +39,8 @@ export function setupRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/setup',
+      needs: 'organization:manage',
+      whole_organization: true,
       summary: 'Apply a set-up: workspaces, members, service keys, prices, limits, feedback',
       description:
         'All or nothing; only what the document names is touched. With `dry_run` the answer is the plan, and nothing changes. The keys of its service keys come in `keys`: the server reads none of its own variables and files.',
@@ -63,6 +67,8 @@ export function setupRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/setup/file',
+      needs: 'organization:manage',
+      whole_organization: true,
       summary: 'What differs from SETUP_FILE: what the next start would change',
       description: 'Nothing changes. Of several servers, the one that answers compares its own file.',
       tag: 'Identity',

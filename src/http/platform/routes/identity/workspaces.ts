@@ -36,10 +36,14 @@ function requireOwn(principal: Principal, id: string): void {
   if (!principal.workspace_ids.includes(id)) throw new AppError('not_found')
 }
 
+const PARAMS = { id: uuidParameter('Id of the workspace.') }
+
 function createRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/workspaces',
+    needs: 'workspaces:manage',
+    whole_organization: true,
     summary: 'Create a workspace',
     description: 'Keys and members of all workspaces may use it at once.',
     tag: TAG,
@@ -69,6 +73,7 @@ function currentRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/workspaces/current/members',
+      needs: 'organization:read',
       summary: 'The members of the workspace of the request',
       tag: TAG,
       reply: 'workspace-members',
@@ -85,6 +90,7 @@ function currentRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/workspaces/current/stats',
+      needs: 'workspaces:read',
       summary: 'How many projects and deployments the workspace of the request has',
       tag: TAG,
       reply: 'workspace-stats',
@@ -101,13 +107,39 @@ function currentRoutes(): PlatformRoute[] {
   ]
 }
 
+function deleteRoute(): PlatformRoute {
+  return route({
+    method: 'DELETE',
+    path: '/workspaces/{id}',
+    needs: 'workspaces:manage',
+    summary: 'Delete a workspace',
+    description:
+      'It can no longer be read or written. Its data stays on disk, and its usage in reports. The last workspace cannot be deleted.',
+    tag: TAG,
+    params: PARAMS,
+    query: OVERRIDE_QUERY,
+    reply: 'bytes',
+    status: 204,
+    errors: ['not_found', 'conflict', 'managed_by_file'],
+    async handle({ deps, principal, params: { id }, query: { override } }) {
+      requireOwn(principal, id)
+      await assertUnmanaged(deps, principal, { kind: 'workspace', id, override })
+      const actor = actorOf(principal, deps.clock)
+      const deleted = await deps.identity.deleteWorkspace(principal.organization_id, id, actor)
+      deps.authenticator.forgetAll()
+      if (!deleted) throw new AppError('not_found')
+      return { body: '' }
+    },
+  })
+}
+
 /** Routes of workspaces. A workspace that the caller may not use is treated as unknown. */
 export function workspaceRoutes(): PlatformRoute[] {
-  const params = { id: uuidParameter('Id of the workspace.') }
   return [
     route({
       method: 'GET',
       path: '/workspaces',
+      needs: 'workspaces:read',
       summary: 'The workspaces that the key may use',
       tag: TAG,
       query: OFFSET_QUERY,
@@ -125,9 +157,10 @@ export function workspaceRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/workspaces/{id}',
+      needs: 'workspaces:read',
       summary: 'Read a workspace',
       tag: TAG,
-      params,
+      params: PARAMS,
       reply: 'workspace',
       errors: ['not_found'],
       async handle({ deps, principal, params: { id } }) {
@@ -139,9 +172,10 @@ export function workspaceRoutes(): PlatformRoute[] {
     route({
       method: 'PATCH',
       path: '/workspaces/{id}',
+      needs: 'workspaces:manage',
       summary: 'Rename a workspace',
       tag: TAG,
-      params,
+      params: PARAMS,
       query: OVERRIDE_QUERY,
       body: 'workspace-update',
       reply: 'workspace',
@@ -157,27 +191,6 @@ export function workspaceRoutes(): PlatformRoute[] {
         return { body: toWorkspace(renamed, await managedOf(deps, principal)) }
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/workspaces/{id}',
-      summary: 'Delete a workspace',
-      description:
-        'It can no longer be read or written. Its data stays on disk, and its usage in reports. The last workspace cannot be deleted.',
-      tag: TAG,
-      params,
-      query: OVERRIDE_QUERY,
-      reply: 'bytes',
-      status: 204,
-      errors: ['not_found', 'conflict', 'managed_by_file'],
-      async handle({ deps, principal, params: { id }, query: { override } }) {
-        requireOwn(principal, id)
-        await assertUnmanaged(deps, principal, { kind: 'workspace', id, override })
-        const actor = actorOf(principal, deps.clock)
-        const deleted = await deps.identity.deleteWorkspace(principal.organization_id, id, actor)
-        deps.authenticator.forgetAll()
-        if (!deleted) throw new AppError('not_found')
-        return { body: '' }
-      },
-    }),
+    deleteRoute(),
   ]
 }

@@ -15,6 +15,7 @@ export function playgroundRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/playground/models',
+      needs: 'playground:use',
       summary: 'The providers and models that the playground can call',
       tag: TAG,
       reply: 'playground-models',
@@ -37,6 +38,7 @@ export function playgroundRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/playground/runs',
+      needs: 'playground:use',
       summary: 'Call a model',
       description:
         'Server-sent events: `run` with the ids of the traced run in the project `playground`, `delta` for each part of the answer (`text`, `reasoning`, or `tool_call` with its `index`), `usage` with the counts, `error` with `code` and `detail` when the call failed, and `end` with the whole message. Closing the connection ends the call. The value of the secret is sent to its own hosts only.',

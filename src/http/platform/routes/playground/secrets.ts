@@ -4,13 +4,11 @@ import type { SecretChange, WorkspaceSecret } from '../../../../playground/secre
 import { requiredTextParameter } from '../../../api/parameters.ts'
 import { bodyFault } from '../../../body/json.ts'
 import { actorOf } from '../../actor.ts'
-import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
+import { type PlatformCaller, type PlatformRoute, route } from '../../route.ts'
 
 const TAG = 'Playground'
 const PATH = '/workspaces/current/secrets'
 const KEY = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
-
-type Context = Pick<PlatformContext, 'deps' | 'principal'>
 
 function toAnswer({ created_at, updated_at, key, hosts }: WorkspaceSecret): SchemaTypes['workspace-secret'] {
   const [created, updated] = [created_at, updated_at].map((time) => new Date(time).toISOString()) as [
@@ -31,7 +29,10 @@ const ACTIONS = { created: 'secret.create', updated: 'secret.update', deleted: '
  * Stores all changes, or none if one of them fails. The audit gets an entry for each change, with the name and the
  * hosts of the secret and without its value. Returns true if anything changed.
  */
-async function write({ deps, principal }: Context, changes: readonly SecretChange[]): Promise<boolean> {
+async function write(
+  { deps, principal }: PlatformCaller,
+  changes: readonly SecretChange[],
+): Promise<boolean> {
   const { organization_id, workspace_id } = principal
   const written = await deps.secrets.write(workspace_id, changes)
   const actor = actorOf(principal, deps.clock)
@@ -44,7 +45,7 @@ async function write({ deps, principal }: Context, changes: readonly SecretChang
   return written.some(({ outcome }) => outcome !== 'none')
 }
 
-async function list({ deps, principal }: Context) {
+async function list({ deps, principal }: PlatformCaller) {
   return (await deps.secrets.list(principal.workspace_id)).map(toAnswer)
 }
 
@@ -54,6 +55,7 @@ export function secretRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: PATH,
+      needs: 'secrets:manage',
       summary: 'The secrets of the workspace, without their values',
       tag: TAG,
       reply: 'workspace-secret-list',
@@ -62,6 +64,7 @@ export function secretRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: PATH,
+      needs: 'secrets:manage',
       summary: 'Set or delete secrets',
       description:
         'Each has a name and a value; the value null deletes it. Either all are written or none. The answer lists the secrets of the workspace.',
@@ -91,6 +94,7 @@ function oneSecretRoutes(): PlatformRoute[] {
     route({
       method: 'PUT',
       path: `${PATH}/{key}`,
+      needs: 'secrets:manage',
       summary: 'Set a secret',
       tag: TAG,
       params,
@@ -108,6 +112,7 @@ function oneSecretRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: `${PATH}/{key}`,
+      needs: 'secrets:manage',
       summary: 'Delete a secret',
       tag: TAG,
       params,

@@ -19,6 +19,7 @@ import { openShare, placeInShare, TAG, TOKEN, whereShared } from './sharing.ts'
 
 /** The common parts of routes that read shared runs. */
 const PUBLIC = {
+  needs: 'open',
   description:
     'Needs no key; one that is sent is ignored. A token is valid for 300 reads a minute. After ten unknown tokens a minute from one address: 429.',
   tag: TAG,
@@ -141,6 +142,7 @@ function attachmentRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/public/attachments/{id}/{name}',
+    needs: 'open',
     summary: 'The bytes of an attachment, by a link of API v2',
     description: 'Needs no key: the link is signed, for one attachment, and expires within two hours.',
     tag: TAG,

@@ -5,11 +5,9 @@ import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { requiredTextParameter, uuidParameter } from '../../../api/parameters.ts'
 import { bodyFault } from '../../../body/json.ts'
 import { bodyTime, found } from '../../request/body-fields.ts'
-import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
+import { type PlatformCaller, type PlatformRoute, route } from '../../route.ts'
 import { projectsOf } from '../v2/asked-runs.ts'
 import { ofThread, placeOf, recordSharing, TAG } from './sharing.ts'
-
-type Caller = Pick<PlatformContext, 'deps' | 'principal'>
 
 /** What a body says about the share. @throws AppError invalid_request for an end that is over */
 function wishOf(body: { share_token?: unknown; expires_at?: string | null }, now: number): ShareWish {
@@ -34,7 +32,7 @@ function shownShare({ token, expires_at }: Share): SchemaTypes['share'] {
 
 /** Shares the subject unless it is shared already, and sets when the share ends if the body says so. */
 async function share(
-  { deps, principal }: Caller,
+  { deps, principal }: PlatformCaller,
   subject: ShareSubject,
   body: Parameters<typeof wishOf>[0],
 ): Promise<SchemaTypes['share']> {
@@ -49,7 +47,7 @@ async function share(
 
 /** Shares the trace of a TraceRun, in the project of its root. */
 async function shareTrace(
-  { deps, principal }: Caller,
+  { deps, principal }: PlatformCaller,
   { trace_id, project_id: own }: TracePlace,
   body: Parameters<typeof wishOf>[0],
 ): Promise<SchemaTypes['share']> {
@@ -59,7 +57,7 @@ async function shareTrace(
 }
 
 async function unshareTrace(
-  { deps, principal }: Caller,
+  { deps, principal }: PlatformCaller,
   trace_id: string,
   project_id: string,
 ): Promise<void> {
@@ -78,6 +76,7 @@ function runShareRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'PUT',
+      needs: 'runs:create',
       summary: 'Share the trace of a run with everyone who has the token',
       description: SHARED_WHOLE,
       body: 'share-write',
@@ -91,6 +90,7 @@ function runShareRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'GET',
+      needs: 'runs:read',
       summary: 'The token of a run whose trace is shared, else null',
       reply: 'share-of-run',
       errors: ['not_found', 'store_unavailable'],
@@ -104,6 +104,7 @@ function runShareRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'DELETE',
+      needs: 'runs:create',
       summary: 'End the share of the trace of a run',
       reply: 'empty-object',
       errors: ['not_found', 'store_unavailable'],
@@ -121,6 +122,7 @@ function runShareV2Routes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/v2/runs/{id}/share',
+      needs: 'runs:create',
       summary: 'Share the trace of a run with everyone who has the token',
       description: SHARED_WHOLE,
       tag: TAG,
@@ -140,6 +142,7 @@ function runShareV2Routes(): PlatformRoute[] {
       method: 'DELETE',
       // `id` is the trace's id; the parameter has the same name as in the other routes of this path.
       path: '/v2/runs/{id}/share',
+      needs: 'runs:create',
       summary: 'End the share of a trace; its id is in the path',
       tag: TAG,
       params: { id: uuidParameter('Id of the trace.') },
@@ -165,6 +168,7 @@ function threadShareRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'POST',
+      needs: 'runs:create',
       summary: 'Share all traces of a thread with everyone who has the token',
       description:
         'Also those that are added later. Sharing again returns the same token; with `expires_at` it then ends at that time, or never for null.',
@@ -184,6 +188,7 @@ function threadShareRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'GET',
+      needs: 'runs:read',
       summary: 'The token of a thread, if it is shared',
       query: PROJECT,
       reply: 'share-of-thread',
@@ -197,6 +202,7 @@ function threadShareRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'DELETE',
+      needs: 'runs:create',
       summary: 'End the share of a thread',
       query: PROJECT,
       reply: 'bytes',

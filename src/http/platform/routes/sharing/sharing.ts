@@ -6,7 +6,7 @@ import { uuidParameter } from '../../../api/parameters.ts'
 import type { AppDeps } from '../../app-deps.ts'
 import { actorOf } from '../../actor.ts'
 import { found } from '../../request/body-fields.ts'
-import type { PlatformContext } from '../../route.ts'
+import type { PlatformCaller } from '../../route.ts'
 
 /** The tag of these routes in the API's documents. */
 export const TAG = 'Sharing'
@@ -81,7 +81,7 @@ export async function placeInShare(deps: Reads, share: Share, run_id: string): P
 
 /** Records in the audit that the caller shared the subject or ended its share; the token is not recorded. */
 export async function recordSharing(
-  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  { deps, principal }: PlatformCaller,
   action: 'share' | 'unshare',
   subject: ShareSubject,
   expires_at: number | null = null,

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { Asker, TraceReads, TraceRunQuery } from '../../../../query/trace-reads.ts'
+import type { TraceReads, TraceRunQuery } from '../../../../query/trace-reads.ts'
 import { CSV_HEAD, FILE_FORMATS, type FileFormat, PARQUET_COLUMNS } from '../../../../trace/json/run-lines.ts'
 import { createParquetFile } from '../../../../trace/parquet/parquet.ts'
 import {
@@ -31,16 +31,6 @@ const WHOLE = [
   ...['unpriced_runs', 'error_runs', 'feedback_stats', 'app_path', 'inputs', 'outputs'],
 ]
 
-interface Exported {
-  reads: Pick<TraceReads, 'filePart'>
-  workspace_id: string
-  query: TraceRunQuery
-  format: FileFormat
-  /** Number of runs after which the file ends. */
-  limit: number
-  asker: Asker
-}
-
 /** What a form writes around the pages of a file, and of each page. */
 interface Frame {
   begin(): Uint8Array | string
@@ -53,18 +43,21 @@ function frameOf(format: FileFormat): Frame {
   return { begin: () => (format === 'csv' ? CSV_HEAD : ''), add: (page) => page, end: () => '' }
 }
 
-/** The pieces of a file. Each page after the first one is read when the one before was taken. */
+type Read = (query: TraceRunQuery) => ReturnType<TraceReads['filePart']>
+
+/** The pieces of a file of at most `limit` runs. Each page after the first one is read when the one before was taken. */
 async function* pieces(
-  { reads, workspace_id, query, format, limit, asker }: Exported,
-  first: Awaited<ReturnType<TraceReads['filePart']>>,
+  frame: Frame,
+  first: Awaited<ReturnType<Read>>,
+  query: TraceRunQuery,
+  limit: number,
+  read: Read,
 ): AsyncGenerator<Uint8Array | string> {
-  const frame = frameOf(format)
   yield frame.begin()
   yield frame.add(first.bytes)
   let left = limit - query.limit
   for (let cursor = first.next; cursor !== null && left > 0; left -= query.limit) {
-    const page = { ...query, cursor, limit: Math.min(query.limit, left) }
-    const { bytes, next } = await reads.filePart(workspace_id, page, format, asker)
+    const { bytes, next } = await read({ ...query, cursor, limit: Math.min(query.limit, left) })
     yield frame.add(bytes)
     cursor = next
   }
@@ -76,6 +69,7 @@ export function exportRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/runs/export',
+    needs: 'runs:read',
     summary: 'The runs of a list as a file of CSV, JSON lines or Parquet',
     description:
       'Newest first, streamed. Without `payloads`, inputs and outputs are their first 500 characters. Parquet has the columns of CSV, with types: costs are exact decimals, and tags JSON. A file that breaks off in the middle was not ended by the server: the connection is closed.',
@@ -119,16 +113,16 @@ export function exportRoute(): PlatformRoute {
         limit: Math.min(limit, payloads ? PAGE.whole : PAGE.lean),
       }
       const asker = { holder: principal.api_key_id, gone: gone() }
-      const file = { reads: deps.reads, workspace_id: principal.workspace_id, query, format, limit, asker }
+      const read: Read = (page) => deps.reads.filePart(principal.workspace_id, page, format, asker)
       // A query that cannot be read is refused before the file begins.
-      const first = await deps.reads.filePart(principal.workspace_id, query, format, asker)
+      const first = await read(query)
       const name = `runs_${new Date(deps.clock.now()).toISOString().slice(0, 10)}.${format}`
       const headers = {
         'content-type': TYPES[format],
         'content-disposition': `attachment; filename="${name}"`,
         'cache-control': 'no-store',
       }
-      return { headers, body: Readable.from(pieces(file, first)) }
+      return { headers, body: Readable.from(pieces(frameOf(format), first, query, limit, read)) }
     },
   })
 }

@@ -13,6 +13,7 @@ export function facetRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/runs/facets',
+      needs: 'runs:read',
       summary: 'The values of a field of runs, with the number of runs of each',
       description:
         'Looks at the newest 200,000 runs that session, trace, id and the times select; `is_whole` says whether these are all.',
@@ -29,6 +30,7 @@ export function facetRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/runs/differences',
+      needs: 'runs:read',
       summary: 'What distinguishes some runs of a list from the others',
       description:
         'Compares the selected runs with the others among the newest 200,000 that session, trace, id and the times select.',

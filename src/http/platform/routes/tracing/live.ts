@@ -42,6 +42,7 @@ export function liveRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/live',
+      needs: 'runs:read',
       summary: 'Follow changes of runs, ingest and deployments',
       description:
         'Server-sent events, at most four batches a second. `open` comes first: read your lists again then, since earlier changes are not sent. `runs` has `runs` (`run_id`, `trace_id`, `project_id`, `version`, `is_root`, `status`), and `more`: true when further runs have changed. `ingest` has the response of `GET /ingest/health`, and needs `organization:read`. `deployments` says that a deployment or a revision has changed: read yours again; it needs `deployments:read`. The stream ends after ten minutes; connect again.',

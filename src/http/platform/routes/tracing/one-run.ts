@@ -32,6 +32,7 @@ export function oneRunRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/runs/{id}',
+      needs: 'runs:read',
       summary: 'Read one run',
       tag: TAG,
       params,
@@ -54,6 +55,7 @@ export function oneRunRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/runs/{id}/media',
+      needs: 'runs:read',
       summary: 'A file that stands in base64 in a run',
       description:
         'Types that a browser would run (HTML, SVG, XML, unknown ones) are saved instead of shown, and nothing in them can run.',

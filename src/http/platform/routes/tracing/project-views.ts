@@ -4,7 +4,7 @@ import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { parseFilter } from '../../../../trace/filter/filter.ts'
 import { uuidParameter } from '../../../api/parameters.ts'
 import { found } from '../../request/body-fields.ts'
-import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
+import { type PlatformCaller, type PlatformRoute, route } from '../../route.ts'
 
 const TAG = 'Projects'
 const PROJECT = { id: uuidParameter('Id of the project.') }
@@ -37,10 +37,8 @@ function fieldsOf(body: SchemaTypes['project-view-update']): Partial<ViewFields>
   }
 }
 
-type Context = Pick<PlatformContext, 'deps' | 'principal'>
-
 /** @throws AppError not_found for a project that the workspace does not have */
-async function checkProject({ deps, principal }: Context, id: string): Promise<void> {
+async function checkProject({ deps, principal }: PlatformCaller, id: string): Promise<void> {
   found(await deps.projects.get(principal.workspace_id, id), 'Session')
 }
 
@@ -55,6 +53,7 @@ function changingRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'PATCH',
+      needs: 'projects:create',
       summary: 'Change a view',
       body: 'project-view-update',
       reply: 'project-view',
@@ -67,6 +66,7 @@ function changingRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'DELETE',
+      needs: 'projects:create',
       summary: 'Delete a view',
       reply: 'empty-object',
       errors: ['not_found'],
@@ -86,6 +86,7 @@ export function projectViewRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'GET',
+      needs: 'projects:read',
       summary: 'List the views of a project',
       description: 'By name; a project has at most 200.',
       reply: 'project-view-list',
@@ -98,6 +99,7 @@ export function projectViewRoutes(): PlatformRoute[] {
     route({
       ...about,
       method: 'POST',
+      needs: 'projects:create',
       summary: 'Save a view of a project',
       body: 'project-view-create',
       reply: 'project-view',

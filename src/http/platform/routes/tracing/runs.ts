@@ -53,6 +53,7 @@ function queryRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/runs/query',
+    needs: 'runs:read',
     summary: 'List runs, newest first, page by page',
     description: 'The cursor stays valid while runs are being written.',
     tag: TAG,
@@ -78,6 +79,7 @@ function validateRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/runs/validate',
+    needs: 'runs:read',
     summary: 'Check runs as ingest would, and store nothing',
     description: 'Accepts any body that an ingest route accepts.',
     tag: TAG,
@@ -106,6 +108,7 @@ function attachmentRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/runs/{id}/attachments/{name}',
+    needs: 'runs:read',
     summary: 'The bytes of one attachment, with their type',
     tag: TAG,
     params: { id: uuidParameter('Id of the run.'), name: requiredTextParameter('Name of the attachment.') },
@@ -130,6 +133,7 @@ export function runRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/traces/{trace_id}',
+      needs: 'runs:read',
       summary: 'Read a whole trace with its totals',
       tag: TAG,
       params: { trace_id: uuidParameter('Id of the trace.') },

@@ -9,6 +9,7 @@ export function searchRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/traces/{trace_id}/search',
+      needs: 'runs:read',
       summary: 'The runs of a trace that contain a text, and where',
       description:
         'NDJSON: a line with `run_id` and `paths` for each run, earliest first, then one with `cursors`. At most 20 paths of a run are named, and none where the text spans several values.',

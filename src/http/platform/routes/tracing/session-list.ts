@@ -75,6 +75,7 @@ export function sessionListRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/sessions',
+    needs: 'projects:read',
     revalidates: true,
     summary: 'List projects, newest first',
     description: `${NEXT_PAGE} At most 1,000 projects can be sorted by figures of runs.`,

@@ -13,6 +13,7 @@ const STATS: ProjectStats = {
   ...COUNTS,
   trace_count: 2,
   llm_runs: 3,
+  unpriced_runs: 1,
   latency_p50: 1.5,
   latency_p99: 2,
   first_token_p50: 0.25,
@@ -83,24 +84,25 @@ describe('projects over HTTP', () => {
       expect(createRegistry().check('session-list', answer)).toMatchObject({ ok: true })
       return (answer as Record<string, unknown>[])
         .toSorted((a, b) => (String(a['name']) < String(b['name']) ? -1 : 1))
-        .map(({ run_count, llm_runs, total_tokens, total_cost }) => [
+        .map(({ run_count, llm_runs, total_tokens, total_cost, unpriced_runs }) => [
           run_count,
           llm_runs,
           total_tokens,
           total_cost,
+          unpriced_runs,
         ])
     }
     expect(await figures('include_stats=true')).toEqual([
-      [7, 3, 42, STATS.total_cost],
-      [0, 0, 0, null],
+      [7, 3, 42, STATS.total_cost, 1],
+      [0, 0, 0, null, 0],
     ])
     expect(await figures('')).toEqual([
-      [7, null, null, null],
-      [7, null, null, null],
+      [7, null, null, null, null],
+      [7, null, null, null, null],
     ])
     expect(await figures('include_stats=false')).toEqual([
-      [null, null, null, null],
-      [null, null, null, null],
+      [null, null, null, null, null],
+      [null, null, null, null, null],
     ])
     const bare = await json(await fixture.request(`/sessions/${ID}?include_stats=false`))
     expect(bare).toMatchObject({ name: 'busy', run_count: null, latency_p50: null })

@@ -33,6 +33,7 @@ function figuresJson(figures: Figures | undefined) {
     run_count: figures?.run_count ?? null,
     trace_count: figures?.trace_count ?? null,
     llm_runs: figures?.llm_runs ?? null,
+    unpriced_runs: figures?.unpriced_runs ?? null,
     last_run_start_time: lastStart,
     last_run_start_time_live: lastStart,
     latency_p50: figures?.latency_p50 ?? null,
@@ -101,7 +102,7 @@ function noRuns(extent: Extent): Figures {
   if (extent !== 'all') return NO_RUNS
   const tokens = { prompt_tokens: 0, completion_tokens: 0 }
   const estimated = { estimated_prompt_tokens: 0, estimated_completion_tokens: 0 }
-  return { ...NO_RUNS, trace_count: 0, llm_runs: 0, ...tokens, ...estimated }
+  return { ...NO_RUNS, trace_count: 0, llm_runs: 0, unpriced_runs: 0, ...tokens, ...estimated }
 }
 
 function readTime(fields: SessionFields, name: 'start_time' | 'end_time'): number | null {
@@ -154,6 +155,7 @@ function addressRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/sessions/resolutions',
+      needs: 'projects:read',
       summary: 'The project that an address names',
       description: 'An EXPERIMENT is named by its id. Agents and evaluators do not exist here: 404.',
       tag: TAG,
@@ -174,6 +176,7 @@ function addressRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/sessions/{id}/dashboard',
+      needs: 'projects:read',
       summary: 'Not supported: there are no prebuilt dashboards',
       tag: TAG,
       params: { id: uuidParameter('Id of the project.') },
@@ -202,6 +205,7 @@ export function sessionRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/sessions',
+      needs: 'projects:create',
       summary: 'Create a project, or with upsert change the one of that name',
       tag: TAG,
       query: {
@@ -219,6 +223,7 @@ export function sessionRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/sessions/{id}',
+      needs: 'projects:read',
       summary: 'Read one project',
       revalidates: true,
       tag: TAG,
@@ -236,6 +241,7 @@ export function sessionRoutes(): PlatformRoute[] {
     route({
       method: 'PATCH',
       path: '/sessions/{id}',
+      needs: 'projects:create',
       summary: 'Change a project',
       tag: TAG,
       params,

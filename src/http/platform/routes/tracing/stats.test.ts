@@ -31,6 +31,7 @@ const FIGURES: RunFigures = {
   prompt_cost: '0.1',
   completion_cost: null,
   total_cost: '0.1',
+  unpriced_runs: 2,
   prompt_tokens_each: [5, 6],
   completion_tokens_each: [2, 2],
   total_tokens_each: [7, 8],

@@ -20,6 +20,7 @@ export function statsRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/runs/stats',
+      needs: 'runs:read',
       summary: 'Figures of runs: counts, errors, latency, tokens and costs, by group and over time',
       description: STATS_DESCRIPTION,
       tag: 'Runs',
@@ -110,6 +111,7 @@ export function figuresJson(
     ...pair('prompt_tokens', one.prompt_tokens_each),
     ...pair('completion_tokens', one.completion_tokens_each),
     total_cost: one.total_cost,
+    unpriced_runs: one.unpriced_runs,
     prompt_cost: one.prompt_cost,
     completion_cost: one.completion_cost,
     cost_p50: dollars(one.total_cost_each[0]),

@@ -76,6 +76,7 @@ export async function deploymentNamesOf(
 /** The properties that all usage routes share. */
 export const COMMON = {
   method: 'GET',
+  needs: 'organization:read',
   tag: TAG,
   errors: ['usage_disabled', 'store_unavailable'],
   available,

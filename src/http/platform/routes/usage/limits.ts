@@ -3,7 +3,7 @@ import type { UsageLimit } from '../../../../usage/limits.ts'
 import { bodyFault } from '../../../body/json.ts'
 import { uuidParameter } from '../../../api/parameters.ts'
 import { actorOf } from '../../actor.ts'
-import { route, type PlatformContext, type PlatformRoute } from '../../route.ts'
+import { route, type PlatformCaller, type PlatformRoute } from '../../route.ts'
 import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../../next-page.ts'
 import { assertUnmanaged, OVERRIDE_QUERY } from '../../request/own-change.ts'
 
@@ -22,7 +22,7 @@ function toAnswer({ organization_id: _whose, created_at, updated_at, ...limit }:
  * workspace_required
  */
 async function limited(
-  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  { deps, principal }: PlatformCaller,
   body: { workspace_id?: string | null; api_key_id?: string | null },
 ): Promise<Pick<UsageLimit, 'workspace_id' | 'api_key_id'>> {
   const workspace_id = body.workspace_id?.toLowerCase() ?? null
@@ -46,7 +46,7 @@ async function limited(
 type Limited = Pick<UsageLimit, 'workspace_id' | 'api_key_id'>
 
 async function limitOf(
-  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  { deps, principal }: PlatformCaller,
   isWanted: (limit: UsageLimit) => boolean,
 ): Promise<UsageLimit | undefined> {
   return (await deps.usageLimits.list(principal.organization_id)).find(isWanted)
@@ -54,7 +54,7 @@ async function limitOf(
 
 /** Writes a change of a limit to the audit (TEAM-14). */
 async function audit(
-  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  { deps, principal }: PlatformCaller,
   { workspace_id, api_key_id }: Limited,
   change: Record<'from' | 'to', UsageLimit | undefined>,
 ): Promise<void> {
@@ -73,7 +73,7 @@ async function audit(
 
 /** @throws AppError managed_by_file for a workspace whose limits a set-up file names */
 async function assertOwnLimit(
-  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  { deps, principal }: PlatformCaller,
   { workspace_id: id }: Limited,
   override: boolean,
 ): Promise<void> {
@@ -86,6 +86,8 @@ export function usageLimitRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/usage-limits',
+      needs: 'organization:read',
+      whole_organization: true,
       summary: 'Monthly limits of workspaces and keys',
       tag: TAG,
       query: OFFSET_QUERY,
@@ -102,6 +104,8 @@ export function usageLimitRoutes(): PlatformRoute[] {
     route({
       method: 'PUT',
       path: '/usage-limits',
+      needs: 'organization:manage',
+      whole_organization: true,
       summary: 'Set the monthly limit of a workspace or a key',
       tag: TAG,
       query: OVERRIDE_QUERY,
@@ -131,6 +135,8 @@ export function usageLimitRoutes(): PlatformRoute[] {
     route({
       method: 'DELETE',
       path: '/usage-limits/{id}',
+      needs: 'organization:manage',
+      whole_organization: true,
       summary: 'Remove a monthly limit',
       tag: TAG,
       params: { id: uuidParameter('The limit') },

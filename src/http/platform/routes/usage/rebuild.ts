@@ -29,6 +29,8 @@ export function usageRebuildRoutes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: PATH,
+      needs: 'organization:manage',
+      whole_organization: true,
       summary: 'Rebuild the usage rollups',
       description:
         'In the background, from the counted traces. No count changes; one is enough after a repair of the store.',
@@ -41,6 +43,7 @@ export function usageRebuildRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: PATH,
+      needs: 'organization:read',
       summary: 'The last rebuild of the usage rollups by this server',
       tag: TAG,
       reply: 'usage-rebuild',

@@ -6,13 +6,11 @@ import { bodyFault } from '../../../body/json.ts'
 import { uuidParameter } from '../../../api/parameters.ts'
 import { actorOf } from '../../actor.ts'
 import { assertUnmanaged, OVERRIDE_QUERY } from '../../request/own-change.ts'
-import { route, type PlatformContext, type PlatformRoute } from '../../route.ts'
+import { route, type PlatformCaller, type PlatformRoute } from '../../route.ts'
 
 const TAG = 'Usage'
 
-type Context = Pick<PlatformContext, 'deps' | 'principal'>
 type Rate = Pick<IngestLimit, 'runs_per_minute' | 'bytes_per_minute'>
-type RateWrite = SchemaTypes['workspace-limits-write']['ingest']
 
 /** As in the schema. */
 const MAX_BYTES = 10 ** 12
@@ -24,7 +22,10 @@ function rateOf({ runs_per_minute, bytes_per_minute }: Rate): Rate {
 }
 
 /** The rate with the given fields changed. */
-function changed(before: Rate, change: NonNullable<RateWrite> | null): Rate {
+function changed(
+  before: Rate,
+  change: NonNullable<SchemaTypes['workspace-limits-write']['ingest']> | null,
+): Rate {
   if (change === null) return NO_RATE
   const { runs_per_minute = before.runs_per_minute, bytes_per_minute = before.bytes_per_minute } = change
   if (typeof bytes_per_minute !== 'string') return { runs_per_minute, bytes_per_minute }
@@ -37,7 +38,7 @@ function changed(before: Rate, change: NonNullable<RateWrite> | null): Rate {
 }
 
 async function readLimits(
-  { deps, principal }: Context,
+  { deps, principal }: PlatformCaller,
   id: string,
 ): Promise<SchemaTypes['workspace-limits']> {
   const [monthly, limits] = await Promise.all([
@@ -55,13 +56,13 @@ async function readLimits(
   }
 }
 
-async function managedMark({ deps, principal }: Context, id: string): Promise<{ managed?: true }> {
+async function managedMark({ deps, principal }: PlatformCaller, id: string): Promise<{ managed?: true }> {
   const managed = await deps.managed.ids(principal.organization_id, 'workspace_limits')
   return managed.has(id) ? { managed: true } : {}
 }
 
 async function setMonthly(
-  { deps, principal }: Context,
+  { deps, principal }: PlatformCaller,
   workspace_id: string,
   traces: number | null,
 ): Promise<void> {
@@ -78,7 +79,7 @@ async function setMonthly(
 
 /** @throws AppError not_found for a key of another organization, invalid_request for a wrong size: nothing was changed */
 async function setRates(
-  { deps, principal }: Context,
+  { deps, principal }: PlatformCaller,
   workspace_id: string,
   { ingest, keys = [] }: SchemaTypes['workspace-limits-write'],
 ): Promise<void> {
@@ -101,6 +102,7 @@ export function workspaceLimitRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/workspaces/{id}/limits',
+      needs: 'workspaces:read',
       summary: 'Limits of a workspace, and what was refused because of them',
       tag: TAG,
       params,
@@ -118,6 +120,8 @@ export function workspaceLimitRoutes(): PlatformRoute[] {
     route({
       method: 'PUT',
       path: '/workspaces/{id}/limits',
+      needs: 'organization:manage',
+      whole_organization: true,
       summary: 'Set limits of a workspace',
       description: 'All servers use them within seconds.',
       tag: TAG,

@@ -51,6 +51,7 @@ function queryRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/v2/runs/query',
+    needs: 'runs:read',
     summary: 'List runs with selected fields, newest first, page by page',
     description: `The cursor stays valid while runs are being written. ${EVENT_STREAM}`,
     tag: TAG,
@@ -87,6 +88,7 @@ export function runV2Routes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/v2/runs/{id}',
+      needs: 'runs:read',
       summary: 'Read selected fields of one run',
       tag: TAG,
       params: RUN,
@@ -107,6 +109,7 @@ export function runV2Routes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/v2/runs/{id}/url',
+      needs: 'runs:read',
       summary: 'The page of a run in the web interface',
       tag: TAG,
       params: RUN,

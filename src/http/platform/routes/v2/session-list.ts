@@ -17,9 +17,6 @@ export const SORTS = [
   'FEEDBACK',
 ] as const
 
-/** Figures by which only the list of API v1 sorts. */
-type MoreSorts = 'TRACE_COUNT' | 'TOTAL_TOKENS' | 'TOTAL_COST'
-
 /** The projects of a list and their order. */
 export interface SessionSelection {
   where: Pick<
@@ -29,7 +26,8 @@ export interface SessionSelection {
   /** JSON text of an object that the metadata must contain. */
   metadata: string | undefined
   filter: string | undefined
-  sort_by: (typeof SORTS)[number] | MoreSorts
+  /** Only the list of API v1 sorts by the last three. */
+  sort_by: (typeof SORTS)[number] | 'TRACE_COUNT' | 'TOTAL_TOKENS' | 'TOTAL_COST'
   isAscending: boolean
 }
 

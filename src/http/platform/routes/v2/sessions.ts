@@ -16,7 +16,7 @@ import {
   uuidsParameter,
 } from '../../../api/parameters.ts'
 import { bodyTime, defined, found } from '../../request/body-fields.ts'
-import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
+import { type PlatformCaller, type PlatformRoute, route } from '../../route.ts'
 import { TIER_DAYS, typeOf, withFigures } from '../tracing/sessions.ts'
 import { readSessionPage, SORTS } from './session-list.ts'
 
@@ -25,11 +25,9 @@ const PARAMS = { id: uuidParameter('Id of the project.') }
 const STATS = flagParameter('Add up its runs.', false)
 
 type Session = SchemaTypes['session-v2']
-type Caller = Pick<PlatformContext, 'deps' | 'principal'>
-
 /** Projects in the shape of API v2, with the figures of their runs if `include_stats`. */
 async function sessionsOf(
-  { deps, principal: { workspace_id } }: Caller,
+  { deps, principal: { workspace_id } }: PlatformCaller,
   projects: readonly Project[],
   include_stats: boolean,
 ): Promise<Session[]> {
@@ -54,7 +52,7 @@ function dollars(
   return Object.fromEntries(entries) as Record<(typeof COSTS)[number], number | null>
 }
 
-async function sessionOf(caller: Caller, project: Project, include_stats = false): Promise<Session> {
+async function sessionOf(caller: PlatformCaller, project: Project, include_stats = false): Promise<Session> {
   const [session] = await sessionsOf(caller, [project], include_stats)
   return found(session, 'Session')
 }
@@ -154,6 +152,7 @@ function listRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/v2/sessions',
+    needs: 'projects:read',
     summary: 'List projects, page by page',
     description: `Newest first by default; projects without a value for the sort field come last. At most 1,000 projects can be sorted by figures of runs.`,
     tag: TAG,
@@ -189,6 +188,7 @@ export function sessionV2Routes(): PlatformRoute[] {
     route({
       method: 'POST',
       path: '/v2/sessions',
+      needs: 'projects:create',
       summary: 'Create a project, or with upsert change the one of that name',
       tag: TAG,
       query: { upsert: flagParameter('Change the project of that name if there is one.', false) },
@@ -203,6 +203,7 @@ export function sessionV2Routes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/v2/sessions/{id}',
+      needs: 'projects:read',
       summary: 'Read one project',
       tag: TAG,
       params: PARAMS,
@@ -218,6 +219,7 @@ export function sessionV2Routes(): PlatformRoute[] {
     route({
       method: 'PATCH',
       path: '/v2/sessions/{id}',
+      needs: 'projects:create',
       summary: 'Change a project',
       tag: TAG,
       params: PARAMS,

@@ -43,6 +43,7 @@ function queryRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/v2/threads/query',
+    needs: 'runs:read',
     summary: 'List threads of traces with their figures, latest activity first, page by page',
     description: `The cursor stays valid while runs are being written. ${EVENT_STREAM}`,
     tag: TAG,
@@ -92,6 +93,7 @@ function threadJson(thread: ThreadItem): SchemaTypes['trace-thread'] {
     latency_p99: latency[1],
     total_tokens: thread.prompt_tokens + thread.completion_tokens,
     total_cost: dollars(thread.total_cost),
+    unpriced_runs: thread.unpriced_runs,
     total_token_details: added(thread.prompt_token_details, thread.completion_token_details),
     total_cost_details: added(costs(thread.prompt_cost_details), costs(thread.completion_cost_details)),
     feedback_stats: feedbackStatsJson(thread.feedback),
@@ -117,6 +119,7 @@ function tracesRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/v2/threads/{id}/traces',
+    needs: 'runs:read',
     summary: 'List the traces of a thread with selected fields, oldest first, page by page',
     tag: TAG,
     params: THREAD,
@@ -167,6 +170,7 @@ const STATS = {
   COMPLETION_COST: ['completion_cost', (one) => dollars(one.completion_cost)],
   TOTAL_TOKENS: ['total_tokens', (one) => one.prompt_tokens + one.completion_tokens],
   TOTAL_COST: ['total_cost', (one) => dollars(one.total_cost)],
+  UNPRICED_RUNS: ['unpriced_runs', (one) => one.unpriced_runs],
   PROMPT_TOKEN_DETAILS: ['prompt_token_details', (one) => raw(one.prompt_token_details)],
   COMPLETION_TOKEN_DETAILS: ['completion_token_details', (one) => raw(one.completion_token_details)],
   PROMPT_COST_DETAILS: ['prompt_cost_details', (one) => raw(costs(one.prompt_cost_details))],
@@ -180,6 +184,7 @@ function statsRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/v2/threads/{id}/stats',
+    needs: 'runs:read',
     summary: 'Selected figures of one thread',
     tag: TAG,
     params: THREAD,
@@ -246,6 +251,7 @@ function figuresRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/v2/threads/stats',
+    needs: 'runs:read',
     summary: 'Selected figures over all traces of the threads of a window',
     tag: TAG,
     body: 'trace-thread-figures-query',
@@ -266,6 +272,7 @@ function groupsRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/runs/group',
+    needs: 'runs:read',
     summary: 'List the threads of a project with their figures, latest activity first',
     tag: 'Runs',
     body: 'trace-run-group-query',

@@ -20,6 +20,7 @@ function queryRoute(): PlatformRoute {
   return route({
     method: 'POST',
     path: '/v2/traces/query',
+    needs: 'runs:read',
     summary: 'List traces with selected fields of their roots, newest first, page by page',
     description: `The cursor stays valid while runs are being written. ${EVENT_STREAM}`,
     tag: TAG,
@@ -71,6 +72,7 @@ export function traceV2Routes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/v2/traces/{id}/runs',
+      needs: 'runs:read',
       summary: 'Read selected fields of all runs of a trace, oldest first',
       description:
         'A trace that does not fit into one response (25,000 runs, 32 MB) is refused; `POST /api/v2/runs/query` with `trace_id` returns its pages.',

@@ -182,6 +182,9 @@ describe('protocol v2', () => {
     expect(events.filter(isTerminal).map(({ params }) => params.data['event'])).toEqual(['completed'])
     expect(events.at(-1)?.method).toBe('lifecycle')
     await expect(client().threads.get(thread_id)).rejects.toThrow('404')
+    // A client that opens its stream only now, ten minutes at the latest, gets the same (D-63).
+    expect(await eventsUntil(thread_id, { channels: ALL, since: 0 }, () => false)).toEqual(events)
+    expect(await eventsUntil(thread_id, { channels: ALL }, () => false)).toEqual(events)
   })
 
   inLong(() => {

@@ -1,5 +1,5 @@
 import { useAlertChanges } from '../../../../data/alerts/alerts.ts'
-import { CHART_FIGURES, FIGURE_NAMES, SUBJECT_NAMES } from '../../../../parts/alerts/words.ts'
+import { alertName, CHART_FIGURES } from '../../../../parts/alerts/words.ts'
 import { groupClause, narrowed, type Selection } from '../../../../data/overview/selection.ts'
 import { AlertForm } from '../../../../parts/alerts/alert-form.tsx'
 import { Dialog } from '../../../../parts/forms/dialog.tsx'
@@ -23,7 +23,7 @@ export function NewAlert({ chart, selection, close }: { chart: Chart; selection:
           ),
         ]
   const rule = {
-    name: `${FIGURE_NAMES[figure]} of ${SUBJECT_NAMES[subject]}`,
+    name: alertName(figure, subject),
     subject,
     filter: filter === '' ? null : filter,
     figure,
@@ -45,6 +45,7 @@ export function NewAlert({ chart, selection, close }: { chart: Chart; selection:
         rule={rule}
         figures={figures}
         groups={groups}
+        nameOf={(one, name) => alertName(one, subject, name)}
         change={create}
         save={(made) => create.mutate({ ...made, session_id: project }, { onSuccess: close })}
         close={close}

@@ -1,46 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { PERMISSIONS } from '../../identity/permissions.ts'
-import type { Principal } from '../../identity/principal.ts'
-import { AppError } from '../../base/errors.ts'
-import { assertAllowed, guardRoutes, routeName } from '../api/access.ts'
-import { platformAccess, ROUTE_NEEDS, WHOLE_ORGANIZATION } from './permissions.ts'
-import type { Need } from '../api/route.ts'
+import { routeName } from '../api/access.ts'
 import { platformRoutes } from './routes.ts'
 
-const PRINCIPAL: Principal = {
-  organization_id: 'o',
-  workspace_id: 'w',
-  workspace_chosen: true,
-  user_id: null,
-  api_key_id: 'k',
-  short_key: 's',
-  holder: 'k',
-  workspace_ids: ['w'],
-  all_workspaces: false,
-  permissions: new Set(['runs:read']),
-  expires_at: null,
-  role: 'user',
-  read_only: false,
-}
-
-function outcome(changes: Partial<Principal>, need: Need, whole_organization = false): string {
-  try {
-    assertAllowed({ ...PRINCIPAL, ...changes }, { need, whole_organization })
-    return 'allowed'
-  } catch (error) {
-    return error instanceof AppError ? `${error.status} ${error.message}` : String(error)
-  }
-}
-
-describe('IDENTITY-7: the table of permissions', () => {
-  it('has every route and no other, and only existing permissions', () => {
-    expect(platformRoutes().map(routeName).toSorted()).toEqual(Object.keys(ROUTE_NEEDS).toSorted())
-    const words = new Set<string>([...PERMISSIONS, 'any key', 'any writing key', 'open'])
-    expect(Object.values(ROUTE_NEEDS).filter((need) => !words.has(need))).toEqual([])
-  })
-
+describe('IDENTITY-7: the permissions of routes', () => {
   it('leaves exactly these routes open (D-5)', () => {
-    const open = platformRoutes().filter(({ access }) => access.need === 'open')
+    const open = platformRoutes().filter(({ needs }) => needs === 'open')
     expect(open.map(({ path }) => path).toSorted()).toEqual([
       '/',
       '/.well-known/oauth-authorization-server',
@@ -95,7 +59,7 @@ describe('IDENTITY-7: the table of permissions', () => {
   })
 
   it('allows only reading with a permission to read', () => {
-    const reading = platformRoutes().filter(({ access }) => access.need.endsWith(':read'))
+    const reading = platformRoutes().filter(({ needs }) => needs.endsWith(':read'))
     const asking = [
       'POST /runs/differences',
       'POST /runs/facets',
@@ -123,7 +87,7 @@ describe('IDENTITY-7: the table of permissions', () => {
 
   it('knows of every route whether it acts in a workspace', () => {
     const paths = platformRoutes()
-      .filter(({ access }) => access.acts_in === 'organization')
+      .filter(({ acts_in }) => acts_in === 'organization')
       .map(({ path }) => path)
     const roots = [
       '/auth/',
@@ -148,38 +112,6 @@ describe('IDENTITY-7: the table of permissions', () => {
         '/workspaces/{id}',
       ]),
     )
-    const others = ['GET /settings', 'GET /sessions', 'POST /runs']
-    expect(others.map((name) => platformAccess(name).acts_in)).toEqual(others.map(() => 'workspace'))
-  })
-
-  it('fails the start when a route is missing or left over', () => {
-    const routes = platformRoutes()
-    const { 'GET /sessions': _left, ...needs } = ROUTE_NEEDS
-    expect(() => guardRoutes(routes, needs, WHOLE_ORGANIZATION)).toThrow(
-      'without an entry: GET /sessions; without a route: none',
-    )
-    expect(() =>
-      guardRoutes(
-        routes.filter(({ path }) => path !== '/feedback'),
-        ROUTE_NEEDS,
-        WHOLE_ORGANIZATION,
-      ),
-    ).toThrow('without an entry: none; without a route: POST /feedback, GET /feedback')
-    expect(() => platformAccess('GET /nowhere')).toThrow('not in the table')
-  })
-})
-
-describe('assertAllowed', () => {
-  it('names the missing permission', () => {
-    expect(outcome({}, 'runs:read')).toBe('allowed')
-    expect(outcome({}, 'runs:create')).toBe('403 Forbidden: this needs the permission runs:create.')
-    expect(outcome({ permissions: new Set() }, 'any key')).toBe('allowed')
-    expect(outcome({ permissions: new Set() }, 'any writing key')).toBe('allowed')
-    expect(outcome({ read_only: true }, 'any writing key')).toMatch(/^403 .*not read-only/)
-  })
-
-  it('refuses routes about the organization for keys of some workspaces', () => {
-    expect(outcome({}, 'runs:read', true)).toMatch(/^403 .*all workspaces/)
-    expect(outcome({ all_workspaces: true }, 'runs:read', true)).toBe('allowed')
+    for (const path of ['/settings', '/sessions', '/runs']) expect(paths).not.toContain(path)
   })
 })
