@@ -1,4 +1,5 @@
 // The settings of people's sign-in, from the settings OAUTH_… and the file OAUTH_PROVIDERS.
+import { jsonOf } from './schema/json.ts'
 import { readFileSync } from 'node:fs'
 import {
   type ProviderSettings,
@@ -59,18 +60,10 @@ function ownProvider(settings: Settings, mistakes: string[]): WrittenProvider | 
   }
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 function fileProviders(path: string, mistakes: string[]): FileProvider[] {
   const text = fileText('OAUTH_PROVIDERS', path, mistakes)
   if (text === undefined) return []
-  const value = parsed(text)
+  const value = jsonOf(text)
   if (value === undefined) {
     mistakes.push(`OAUTH_PROVIDERS: ${path} is not JSON`)
     return []

@@ -1,3 +1,4 @@
+import { within } from './base/background/within.ts'
 import { diag, DiagLogLevel, metrics as otelMetrics } from '@opentelemetry/api'
 import type { Logger } from './base/log.ts'
 import type { Metrics } from './base/metrics.ts'
@@ -63,11 +64,9 @@ export async function startTelemetry(options: {
   return {
     async stop() {
       stopBridge()
-      const late = new Promise<void>((resolve) => void setTimeout(resolve, stop_ms).unref())
-      await Promise.race([
-        sdk.shutdown().catch((error: unknown) => logger.warn({ err: error }, 'telemetry not sent')),
-        late,
-      ])
+      const sent = sdk.shutdown()
+      const noted = sent.catch((error: unknown) => logger.warn({ err: error }, 'telemetry not sent'))
+      await within(noted, stop_ms, () => undefined)
     },
   }
 }

@@ -19,7 +19,6 @@ export interface ToolAnswer {
   failed: boolean
 }
 
-/** Reads the result of a tool from a part. */
 export type AnswerReader = (part: JsonObject) => ToolAnswer
 
 /** Result readers, as in `PartReaders`. */

@@ -34,7 +34,6 @@ const OTHERS = /organization|admin|analytics|managed|sessions|dreams|fine-tuning
 
 type Declared = ts.InterfaceDeclaration | ts.ClassDeclaration | ts.TypeAliasDeclaration
 
-/** The declarations of a package by name. */
 function declarationsOf(folder: string): Map<string, Declared[]> {
   const found = new Map<string, Declared[]>()
   for (const file of globSync('**/*.d.ts', { cwd: folder })) {

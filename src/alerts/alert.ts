@@ -40,7 +40,6 @@ export interface AlertFields {
   is_enabled: boolean
 }
 
-/** Which rule, in which workspace. */
 export interface AlertPlace {
   workspace_id: string
   id: string
@@ -77,7 +76,6 @@ export interface AlertWindow {
   to: number
 }
 
-/** What an evaluation found. */
 export interface Evaluation {
   state: AlertState
   reason: AlertReason

@@ -19,7 +19,6 @@ export interface Archive {
   verify(): Promise<void>
   lines(table: Manifest['tables'][number]): TableContent['lines']
   files(): AsyncIterable<CopiedFile>
-  /** The copy of a file. */
   open(path: string): Readable
   copyOf(path: string): string
 }

@@ -62,6 +62,5 @@ export interface RestoreTarget {
    * and repricings that ended since then.
    */
   repeatSince(time: Date): Promise<void>
-  /** Stores the id of the installation in the SQL store. */
   writeInstallation(id: string): Promise<void>
 }

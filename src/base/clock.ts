@@ -8,7 +8,6 @@ export interface Clock {
   steady(): number
 }
 
-/** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now(), steady: () => performance.now() }
 
 /** Time for which a clock must be ahead before its time is used. */

@@ -17,3 +17,20 @@ export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
+
+/** Resolves or rejects like `work`; rejects with `reason` if `signal` aborts first, by default with its own reason. */
+export async function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+  reason = (): unknown => signal.reason,
+): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const abort = (): void => reject(reason())
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort)
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}

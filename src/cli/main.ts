@@ -1,5 +1,5 @@
 import { AppError } from '../base/errors.ts'
-import { nearestName } from './arguments/command-arguments.ts'
+import { HelpAsked, nearestName } from './arguments/command-arguments.ts'
 import { printableLines } from './terminal/printable.ts'
 
 /** A subcommand, which gets its own arguments and returns the exit code. */
@@ -107,6 +107,10 @@ export async function main(argv: readonly string[]): Promise<number> {
     const run = await command.load()
     return await run(args)
   } catch (error) {
+    if (error instanceof HelpAsked) {
+      console.log(error.message)
+      return 0
+    }
     if (!(error instanceof AppError)) throw error
     // The message may be that of a server, with texts of its users.
     console.error(`weir ${name}: ${printableLines(error.message)}${codeText(error)}`)

@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { main } from './main.ts'
+import { useFolder } from '../../test/support/folder.ts'
 
 // Invalid command lines and their messages: each names the wrong word or value, and a valid one.
 
@@ -28,15 +28,14 @@ const server = createServer((req, res) => {
   }
   return void res.writeHead(404).end('{"detail":"Not found"}')
 })
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-mistakes-'))
+useFolder(async (made) => {
+  dir = made
   await writeFile(join(dir, 'file'), '')
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
 afterAll(async () => {
   server.close()
-  await rm(dir, { recursive: true })
 })
 afterEach(() => {
   process.umask(umask)

@@ -26,11 +26,9 @@ import type { RevisionWorker } from './work-on-revisions.ts'
 export interface Deployer {
   organization_id: string
   workspace_id: string
-  /** Short form of the key. */
   short_key: string
 }
 
-/** The changes of one update of a deployment. */
 export interface DeploymentChange {
   type: DeploymentType | undefined
   /** The object of an upload; undefined to keep the source. */
@@ -126,7 +124,6 @@ interface Calls {
   add(id: string, wanted: NewRevision): Promise<Revision>
 }
 
-/** The control plane over its stores and a hosting. */
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { store, uploads, hosting, worker, runtimes } = options
   const get: Calls['get'] = async (workspace_id, id) => {

@@ -20,7 +20,6 @@ export interface StepContext {
  */
 export type RevisionStep = (revision: Revision, context: StepContext) => Promise<RevisionFindings | undefined>
 
-/** The steps, in their order. */
 export interface RevisionSteps {
   /** Reads source and langgraph.json. The result must depend only on the revision, because the step may be repeated. */
   create: RevisionStep

@@ -43,7 +43,6 @@ export function createEventLog(parts: EventLogParts): OpenEventLog {
   return new TailedEventLog(parts)
 }
 
-/** A tail, its thread and its readers. */
 interface Followed {
   thread: ThreadRef
   tail: ThreadTail

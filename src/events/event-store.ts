@@ -70,7 +70,6 @@ export interface EventStore {
   page(thread: ThreadRef, after: Stamp): Promise<Page | undefined>
   /** @throws AppError store_unavailable while the store accepts no appends for this thread */
   check(thread: ThreadRef): Promise<void>
-  /** Deletes a thread's log. */
   drop(thread: ThreadRef): Promise<void>
   /** Deletes events beyond the limits, oldest first, of one thread or of all (null). */
   trim(thread: ThreadRef | null): Promise<void>

@@ -27,7 +27,6 @@ export const RUN_ENDING = 'v2/ending'
  */
 export const RUN_STOPPED = 'v2/stopped'
 
-/** Whether a stream shows an event. */
 export type View = (event: StoredEvent) => boolean
 
 /** Modes of `GET /threads/{t}/stream`. */

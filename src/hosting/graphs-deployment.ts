@@ -18,7 +18,6 @@ import { openRunStores, type SharedRuns, startSharedRuns } from './run-state/sha
 export interface GraphsDeployment extends ServerDeployment {
   open: OpenRevision
   shared: SharedRuns
-  /** Opens its API. */
   openApi(apis: DeploymentApis): Promise<void>
 }
 

@@ -42,7 +42,6 @@ export interface Deployments {
   usage: Pick<DeploymentUsage, 'count' | 'names'>
   /** Starts the deployments of earlier starts again. */
   restore(): Promise<void>
-  /** Checks of their stores. */
   checks: StoreChecks
 }
 

@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createIdentityStore } from '../storage/sql/identity/identity-store.ts'
 import { migrate } from '../storage/sql/driver/migrate.ts'
 import type { Database } from '../storage/sql/driver/database.ts'
@@ -10,6 +9,7 @@ import { hashApiKey, isApiKey } from './api-keys.ts'
 import { bootstrapIdentity } from './bootstrap.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { NOW, testClock } from '../../test/support/faults/test-clock.ts'
+import { newFolder } from '../../test/support/folder.ts'
 
 const GIVEN = 'a-given-key_0123456789'
 const clock = testClock()
@@ -17,12 +17,11 @@ let dataDir: string
 let database: Database
 let store: IdentityStore
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'weir-'))
+  dataDir = await newFolder()
   database = openSqlite(':memory:')
   await migrate(database)
   store = createIdentityStore(database)
 })
-afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
 const kept = (): Promise<string> => readFile(join(dataDir, 'api-key'), 'utf8')
 

@@ -23,7 +23,6 @@ export interface Bootstrapped {
   grant: KeyGrant
   /** The given key, or the generated one in the data directory; undefined if neither is stored. */
   key: string | undefined
-  /** Whether organization, workspace and key were created now. */
   created: boolean
   /** Whether `key` was made now because the store had no valid admin key of all workspaces. */
   replaced: boolean

@@ -22,7 +22,6 @@ export interface Principal {
   permissions: ReadonlySet<Permission>
   /** Role of the key. It may have more permissions than `permissions` if its owner's role has fewer. */
   role: Role
-  /** Whether the key can only read. */
   read_only: boolean
   /** Expiry time of the key, epoch milliseconds; null for never. */
   expires_at: number | null

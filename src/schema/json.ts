@@ -24,3 +24,12 @@ export function idText(value: unknown): string | undefined {
 export function word(value: unknown): string | undefined {
   return text(value)?.trim() || undefined
 }
+
+/** The value of JSON text; undefined for any other text. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

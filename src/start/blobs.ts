@@ -25,7 +25,6 @@ export interface BlobParts {
   stops: AsyncDisposableStack
 }
 
-/** The store of attachments with its checks. */
 export interface OpenedBlobs {
   blobs: BlobStore
   checks: StoreChecks

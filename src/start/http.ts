@@ -58,7 +58,6 @@ export interface HttpParts {
   deps: AppDeps
   /** Name of the deployment of GRAPHS; undefined if there is none. */
   hosted: string | undefined
-  /** Creates the hosting of deployments. */
   startHosting(apis: DeploymentApis): Promise<Hosting>
   /** Stop functions of the parts, in order of start. */
   stops: AsyncDisposableStack

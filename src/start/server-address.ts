@@ -190,7 +190,6 @@ export function createAppLinks(
 }
 
 export interface AppLinks {
-  /** The address of the interface. */
   readonly page: string
   /** A link that signs in once with the server's first key; without a ticket if that key is not known. */
   signIn(): Promise<string>

@@ -87,7 +87,6 @@ export interface WeirServer {
   readonly deploymentUrl: string | undefined
   /** URL of OTLP over gRPC; undefined if it is off or its default port is taken. */
   readonly otlpGrpcUrl: string | undefined
-  /** Runs deployments. */
   readonly hosting: DeploymentHosting
   /** Links to the web interface. */
   readonly app: AppLinks

@@ -15,6 +15,7 @@ import type { JsonObject } from '../../src/schema/json.ts'
 import { until } from '../support/stores/clickhouse/embedded-clickhouse.ts'
 import { FIXTURES_OF, type HostBench, openHostBench } from '../support/runs/hosts/graph-hosts.ts'
 import { newGate } from '../support/runs/gate.ts'
+import { newFolder } from '../support/folder.ts'
 
 let language: GraphLanguage
 /** The hosts of the current test. */
@@ -222,33 +223,29 @@ function describeMore(of: GraphLanguage): void {
 
   describe('a graph that cannot be loaded', () => {
     it('RUN-35: does not affect the others, and is served once a later host can load it', async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'weir-broken-'))
-      try {
-        const whole = await readDeploymentFile(FIXTURES_OF[language], {})
-        const tokens = whole.graphs.find(({ graph_id }) => graph_id === 'tokens')
-        const later = join(folder, language === 'python' ? 'later.py' : 'later.mjs')
-        await writeFile(later, laterModule(tokens?.file ?? '', join(folder, 'there')))
-        const { hosts, run } = await open({ tryAgainMs: 0 })
-        const broken = { ...EMPTY_ENTRY, graph_id: 'later', file: later, language }
-        hosts.reload({ ...whole, graphs: [...whole.graphs, broken] })
-        await hosts.ready()
-        const kind = language === 'python' ? 'Exception' : 'Error'
-        const message = `Graph "later" cannot be loaded: ${later}:2: ${kind}: what it needs is not there`
-        const unavailableOf = (id: string) =>
-          hosts.graphs().find(({ graph_id }) => graph_id === id)?.unavailable
-        expect([unavailableOf('later'), unavailableOf('tokens')]).toEqual([message, null])
-        await expectAlive()
+      const folder = await newFolder()
+      const whole = await readDeploymentFile(FIXTURES_OF[language], {})
+      const tokens = whole.graphs.find(({ graph_id }) => graph_id === 'tokens')
+      const later = join(folder, language === 'python' ? 'later.py' : 'later.mjs')
+      await writeFile(later, laterModule(tokens?.file ?? '', join(folder, 'there')))
+      const { hosts, run } = await open({ tryAgainMs: 0 })
+      const broken = { ...EMPTY_ENTRY, graph_id: 'later', file: later, language }
+      hosts.reload({ ...whole, graphs: [...whole.graphs, broken] })
+      await hosts.ready()
+      const kind = language === 'python' ? 'Exception' : 'Error'
+      const message = `Graph "later" cannot be loaded: ${later}:2: ${kind}: what it needs is not there`
+      const unavailableOf = (id: string) =>
+        hosts.graphs().find(({ graph_id }) => graph_id === id)?.unavailable
+      expect([unavailableOf('later'), unavailableOf('tokens')]).toEqual([message, null])
+      await expectAlive()
+      const { end } = await run('later', { tokens: 1 })
+      expect(end).toMatchObject({ kind: 'failed', error: 'GraphLoadError', message, retryable: false })
+      await writeFile(join(folder, 'there'), '')
+      await until('a later host can load it', async () => {
         const { end } = await run('later', { tokens: 1 })
-        expect(end).toMatchObject({ kind: 'failed', error: 'GraphLoadError', message, retryable: false })
-        await writeFile(join(folder, 'there'), '')
-        await until('a later host can load it', async () => {
-          const { end } = await run('later', { tokens: 1 })
-          return end.kind === 'done'
-        })
-        expect(unavailableOf('later')).toBeNull()
-      } finally {
-        await rm(folder, { recursive: true, force: true })
-      }
+        return end.kind === 'done'
+      })
+      expect(unavailableOf('later')).toBeNull()
     })
   })
 
@@ -343,28 +340,24 @@ function describeMore(of: GraphLanguage): void {
 
   describe('graphs that cannot be loaded', () => {
     it('report the reason, fail the runs that need them, and work again once they are repaired', async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'weir-broken-'))
-      try {
-        const name = language === 'python' ? 'broken.py' : 'broken.mjs'
-        const text = language === 'python' ? 'graph = missing.name' : 'export const graph = missing.name'
-        await writeFile(join(folder, name), text)
-        await writeFile(
-          join(folder, 'langgraph.json'),
-          JSON.stringify({ graphs: { tokens: `./${name}:graph` } }),
-        )
-        const { hosts, run } = await open()
-        const whole = await readDeploymentFile(FIXTURES_OF[language], {})
-        hosts.reload(await readDeploymentFile(join(folder, 'langgraph.json'), {}))
-        await expect(hosts.ready()).rejects.toMatchObject({
-          message: expect.stringMatching(/missing'? is not defined/),
-        })
-        const failed = await run('tokens', {})
-        expect(failed.end).toMatchObject({ kind: 'failed', message: expect.stringContaining(name) })
-        hosts.reload(whole)
-        await expectAlive()
-      } finally {
-        await rm(folder, { recursive: true, force: true })
-      }
+      const folder = await newFolder()
+      const name = language === 'python' ? 'broken.py' : 'broken.mjs'
+      const text = language === 'python' ? 'graph = missing.name' : 'export const graph = missing.name'
+      await writeFile(join(folder, name), text)
+      await writeFile(
+        join(folder, 'langgraph.json'),
+        JSON.stringify({ graphs: { tokens: `./${name}:graph` } }),
+      )
+      const { hosts, run } = await open()
+      const whole = await readDeploymentFile(FIXTURES_OF[language], {})
+      hosts.reload(await readDeploymentFile(join(folder, 'langgraph.json'), {}))
+      await expect(hosts.ready()).rejects.toMatchObject({
+        message: expect.stringMatching(/missing'? is not defined/),
+      })
+      const failed = await run('tokens', {})
+      expect(failed.end).toMatchObject({ kind: 'failed', message: expect.stringContaining(name) })
+      hosts.reload(whole)
+      await expectAlive()
     })
   })
 

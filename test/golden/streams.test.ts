@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { useDeployment } from '../conformance/deployments/use-deployment.ts'
+import { jsonBody } from '../support/servers/weir-process.ts'
 
 const ROOT = new URL('./streams/', import.meta.url)
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1'
@@ -50,11 +51,7 @@ const setup = useDeployment()
 describe('frames of a run', () => {
   it.each(Object.entries(CASES))('%s', async (name, body) => {
     const { thread_id } = await setup().client.threads.create()
-    const answer = await setup().request(`/threads/${thread_id}/runs/stream`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
+    const answer = await setup().request(`/threads/${thread_id}/runs/stream`, jsonBody('POST', body))
     const frames = normalised(await answer.text())
     const file = new URL(`${name}.txt`, ROOT)
     if (UPDATE) writeFileSync(file, frames)

@@ -43,7 +43,6 @@ function loadedFiles(path: string, found = new Set<string>()): Set<string> {
   return found
 }
 
-/** The programs that the build of the image executes. */
 const BUILD_PROGRAMS = ['scripts/build.ts', 'scripts/generate.ts']
 
 /** Files that the build of the image loads, although .dockerignore or the Dockerfile leaves them out. */

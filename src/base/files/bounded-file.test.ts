@@ -1,17 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, open, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { open, readFile, symlink, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { changeBoundedFile, readBoundedFile } from './bounded-file.ts'
+import { useFolder } from '../../../test/support/folder.ts'
 
 describe('D-64: a file that untrusted code has written', () => {
   let folder: string
   const path = (name: string): string => join(folder, name)
   const server = createServer()
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'weir-bounded-'))
+  useFolder(async (made) => {
+    folder = made
     await writeFile(path('plain'), 'content')
     execFileSync('mkfifo', [path('pipe')])
     await symlink('/dev/zero', path('device'))
@@ -23,7 +23,6 @@ describe('D-64: a file that untrusted code has written', () => {
   })
   afterAll(async () => {
     server.close()
-    await rm(folder, { recursive: true })
   })
   const bounds = { max_bytes: 10 }
 

@@ -46,7 +46,6 @@ export function createPublicAddressCheck(): (address: string) => boolean {
   }
 }
 
-/** The error of a request to an address that is not public. */
 export class PrivateAddressError extends Error {
   constructor(host: string) {
     super(`${host} is not a public address`)

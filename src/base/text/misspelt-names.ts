@@ -34,7 +34,6 @@ export function findMisspelt(
   })
 }
 
-/** The warning about a misspelt setting. */
 export function misspeltText({ name, meant }: MisspeltName): string {
   return `${name} is not a setting and is not read; ${meant} is one.`
 }

@@ -5,13 +5,23 @@ import { parseUuid } from '../../base/ids.ts'
 
 type Flags = NonNullable<ParseArgsConfig['options']>
 
-/** The flags and words of a command. @throws AppError invalid_request with `help` for flags that it does not have */
+/** Ends a command whose arguments ask for its help. */
+export class HelpAsked extends Error {}
+
+/**
+ * The flags and words of a command. @throws HelpAsked with `help` for --help or -h; AppError invalid_request with
+ * `help` for flags that it does not have
+ */
 export function readArguments<const T extends Flags>(args: string[], options: T, help: string) {
+  const known = { ...options, help: { type: 'boolean', short: 'h' } } as const
+  let read: ReturnType<typeof parseArgs<{ options: T; allowPositionals: true }>>
   try {
-    return parseArgs({ args, options, allowPositionals: true as const })
+    read = parseArgs({ args, options: known, allowPositionals: true })
   } catch (error) {
-    throw misused(optionFault(error, Object.keys(options)), help)
+    throw misused(optionFault(error, Object.keys(known)), help)
   }
+  if ('help' in read.values) throw new HelpAsked(help)
+  return read
 }
 
 /** Minimum length of a word in which two mistakes are allowed. */

@@ -11,15 +11,9 @@ Options:
   --format WORD    table for people, or json: a list of name, value and source (default: table)
   -h, --help       print this`
 
-const FLAGS = { ...FORMAT_FLAGS, help: { type: 'boolean', short: 'h' } } as const
-
 /** `weir config`: the effective configuration, secrets masked, with the source of each value. */
 export async function config(args: string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, FLAGS, HELP)
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
+  const { values, positionals } = readArguments(args, FORMAT_FLAGS, HELP)
   if (positionals.length > 0) throw misused(`weir config takes no arguments${saidText(positionals)}.`, HELP)
   const asJson = wantsJson(values)
   const settings = readConfig()

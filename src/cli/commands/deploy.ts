@@ -66,7 +66,6 @@ const FLAGS = {
   follow: { type: 'boolean', short: 'f' },
   force: { type: 'boolean' },
   json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 const ACTIONS = {
@@ -85,10 +84,6 @@ type Flags = ReturnType<typeof readFlags>['values']
 /** `weir deploy`: deploys the project of a folder, and shows and changes deployments. */
 export async function deploy(args: string[]): Promise<number> {
   const { values, positionals } = readFlags(args)
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   const [action] = positionals
   if (action !== undefined && !Object.hasOwn(ACTIONS, action)) throw misusedWords(positionals, ACTIONS, HELP)
   const stopped = Promise.withResolvers<number>()

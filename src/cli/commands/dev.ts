@@ -24,7 +24,6 @@ Everything else is configured as for weir serve, by environment variables; LOG_L
 const FLAGS = {
   graphs: { type: 'string' },
   port: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 /** `weir dev`: runs the server for work on graphs, until SIGINT or SIGTERM. */
@@ -32,10 +31,6 @@ export async function dev(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
   if (positionals.length > 0)
     throw misused(`weir dev takes options only, not ${positionals.join(' ')}.`, HELP)
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   // The same option as in `weir serve`: it keeps bodies from causing a full garbage collection for every 64 MB.
   setFlagsFromString('--external-memory-accounted-in-global-limit')
   const config = keepFilesPrivate(readDevConfig(values))

@@ -17,7 +17,6 @@ Options:
 const FLAGS = {
   url: { type: 'string' },
   key: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 /** Text that needs no quoting in a POSIX shell. */
@@ -26,10 +25,6 @@ const PLAIN = /^[\w:/.@%+,=[\]-]+$/
 /** `weir env`: prints environment variables of clients for `eval` in a POSIX shell. */
 export async function env(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   if (positionals.length > 0)
     throw misused(`weir env takes no arguments, not ${positionals.join(' ')}.`, HELP)
   const { url, key } = values

@@ -46,7 +46,6 @@ const FLAGS = {
   expires: { type: 'string' },
   force: { type: 'boolean' },
   ...FORMAT_FLAGS,
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 const TITLES = ['ID', 'TYPE', 'KEY', 'DESCRIPTION', 'ROLE', 'WORKSPACES', 'MADE', 'LAST USED', 'EXPIRES']
@@ -77,10 +76,6 @@ const ACTIONS = {
 export async function keys(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
   const [action, what, ...rest] = positionals
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   const isKnown = action === 'list' ? what === undefined : ['create', 'revoke'].includes(action ?? '')
   if (!isKnown || rest.length > 0 || (action !== 'list' && what === undefined))
     throw misusedWords(positionals, ACTIONS, HELP)

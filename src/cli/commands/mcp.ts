@@ -20,16 +20,11 @@ const FLAGS = {
   'sign-in': { type: 'boolean' },
   url: { type: 'string' },
   key: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 /** `weir mcp`: prints the settings with which agents read traces or call graphs. */
 export async function mcp(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   const [client, ...others] = positionals
   const names = Object.keys(AGENT_CLIENTS)
   if (others.length > 0 || (client !== undefined && !names.includes(client)))

@@ -28,7 +28,6 @@ const FLAGS = {
   name: { type: 'string' },
   workspace: { type: 'string', multiple: true },
   ...FORMAT_FLAGS,
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 /** The API's pattern of an email address. */
@@ -43,10 +42,6 @@ const ACTIONS = { list: 'options only', add: 'one email address' }
 export async function members(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
   const [action, email, ...rest] = positionals
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   const adds = action === 'add' && email !== undefined
   if ((!adds && (action !== 'list' || email !== undefined)) || rest.length > 0)
     throw misusedWords(positionals, ACTIONS, HELP)

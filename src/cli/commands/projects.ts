@@ -37,7 +37,6 @@ const FLAGS = {
   value: { type: 'string' },
   clear: { type: 'boolean' },
   ...FORMAT_FLAGS,
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 const ACTIONS = {
@@ -55,10 +54,6 @@ const FILTER_FLAGS = ['scope', 'name', 'attribute', 'value'] as const
 /** `weir projects`: lists or deletes projects of the server, or sets their retention and filters. */
 export async function projects(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   const [action, name, days] = positionals
   const wanted = { list: 1, delete: 2, retention: 3, filter: 2 }[action ?? '']
   if (wanted === undefined || positionals.length !== wanted) throw misusedWords(positionals, ACTIONS, HELP)

@@ -45,10 +45,6 @@ const ACTIONS = {
 export async function runs(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, RUNS_FLAGS, HELP)
   const [action, ...words] = positionals
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   if (action === undefined || !Object.hasOwn(ACTIONS, action)) throw misusedWords(positionals, ACTIONS, HELP)
   const flags = { ...values, asJson: wantsJson(values) }
   const run_ids = words.map((word) => uuidArgument(word, 'run', 'weir runs list'))

@@ -20,16 +20,11 @@ Options:
 
 const FLAGS = {
   'accept-empty-store': { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 /** `weir serve`: runs the server until SIGINT or SIGTERM; a second signal ends it at once. */
 export async function serve(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   if (positionals.length > 0) throw misused(`weir serve takes no arguments${saidText(positionals)}.`, HELP)
   // Bodies use memory outside of the heap. Without this flag, every 64 MB of this memory cause a full garbage
   // collection.

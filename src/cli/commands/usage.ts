@@ -43,7 +43,6 @@ const FLAGS = {
   details: { type: 'boolean' },
   ...FORMAT_FLAGS,
   color: { type: 'string', default: 'auto' },
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 const FORMATS = ['table', 'json', 'csv'] as const
@@ -59,10 +58,6 @@ export async function usage(args: string[]): Promise<number> {
   if (args[0] === 'rebuild') return usageRebuild(args.slice(1))
   if (args[0] === 'limits') return usageLimits(args.slice(1))
   const { values: options, positionals } = readArguments(args, FLAGS, HELP)
-  if (options.help === true) {
-    console.log(HELP)
-    return 0
-  }
   if (positionals.length > 0)
     throw misused(`"${positionals.join(' ')}" is not an action; there are limits and rebuild.`, HELP)
   const format = formatOf(options, FORMATS)

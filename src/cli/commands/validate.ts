@@ -55,7 +55,6 @@ const FLAGS = {
   color: { type: 'string', default: 'auto' },
   processors: { type: 'string', multiple: true, default: [] as string[] },
   quiet: { type: 'boolean', short: 'q' },
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 const FORMATS = ['human', 'json', 'github', 'junit'] as const
@@ -72,10 +71,6 @@ export type ReadProjectRuns = (
 /** `weir validate`: prints the validation report for captured runs, or for those of a project. */
 export async function validate(args: string[], readProjectRuns: ReadProjectRuns): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   const format = formatOf(values, FORMATS)
   assertWord('--color', values.color, COLORS)
   const { project, since } = values
@@ -104,7 +99,6 @@ function writerOf(format: (typeof FORMATS)[number], options: Options): ReportWri
 interface StartedReport {
   run(run: ReportedRun): void
   reject(items: ReadBody['rejected']): void
-  /** Whether it has anything. */
   isEmpty(): boolean
   /** Prints the end and returns the exit code. */
   end(): number

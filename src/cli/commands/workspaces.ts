@@ -21,7 +21,6 @@ const FLAGS = {
   ...API_FLAGS,
   id: { type: 'string' },
   ...FORMAT_FLAGS,
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 type Workspace = SchemaTypes['workspace']
@@ -32,10 +31,6 @@ const ACTIONS = { list: 'options only', create: 'one name (in quotes when it has
 export async function workspaces(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
   const [action, name, ...rest] = positionals
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   const creates = action === 'create' && name !== undefined && name.trim() !== ''
   if ((!creates && (action !== 'list' || name !== undefined)) || rest.length > 0)
     throw misusedWords(positionals, ACTIONS, HELP)

@@ -6,7 +6,6 @@ import { type ApiClient, connectTarget, isGone, Refusal } from '../server/api-cl
 import { type DeploySettings, KEY_VARIABLES, readDeploySettings } from '../server/client-settings.ts'
 import { findTarget } from '../server/find-target.ts'
 
-/** A deployment as the server shows it. */
 export type ShownDeployment = SchemaTypes['deployment']
 /** A revision as the server shows it. */
 export type ShownRevision = SchemaTypes['deployment-revision']

@@ -1,13 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, expect, it } from 'vitest'
 import { Refusal } from '../server/api-client.ts'
 import { deployProject } from './deploy-project.ts'
 import { textProgress } from './progress.ts'
+import { useFolder } from '../../../test/support/folder.ts'
 
 const FULL = 'The disk of DATA_DIR is full: nothing is stored until space is free.'
 const FULL_DISK: [number, object] = [503, { detail: FULL, code: 'disk_full' }]
@@ -45,15 +45,14 @@ async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> 
   const [status, body] = answers[call] ?? [404, { detail: 'Not found' }]
   res.writeHead(status).end(body && JSON.stringify(body))
 }
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-deploy-project-'))
+useFolder(async (made) => {
+  dir = made
   await writeFile(join(dir, 'langgraph.json'), '{"graphs":{"agent":"./agent.ts:graph"}}')
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
 afterAll(async () => {
   server.close()
-  await rm(dir, { recursive: true })
 })
 afterEach(() => void (calls = []))
 

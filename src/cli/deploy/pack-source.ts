@@ -21,7 +21,6 @@ export interface PackedSource {
   files: readonly SourceFile[]
   /** Paths of the symbolic links, which are left out. */
   links: readonly string[]
-  /** Removes the file. */
   remove(): Promise<void>
 }
 

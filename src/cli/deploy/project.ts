@@ -6,7 +6,6 @@ import { parseProjectEnv, type ProjectEnv, readProjectEnv } from '../../graph/pr
 import { isObject } from '../../schema/json.ts'
 import { KEY_VARIABLES, readDeploySettings } from '../server/client-settings.ts'
 
-/** A LangGraph project on this machine. */
 export interface LocalProject {
   /** The folder that contains langgraph.json; its content is deployed. */
   dir: string

@@ -9,7 +9,6 @@ import {
 } from './connection.ts'
 import { secondsText, stepTimes } from './step-times.ts'
 
-/** `weir deploy list`. */
 export async function showDeployments(api: ApiClient, asJson: boolean): Promise<number> {
   const found = await listDeployments(api)
   console.log(asJson ? JSON.stringify(found, null, 2) : deploymentTable(found))

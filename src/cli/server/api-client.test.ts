@@ -1,12 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { announceServer } from '../../start/server-address.ts'
 import { connectDeployments } from '../deploy/connection.ts'
 import { connectApi, connectDeployment } from './api-client.ts'
+import { useFolder } from '../../../test/support/folder.ts'
 
 let dir: string
 let port: number
@@ -17,15 +17,14 @@ const server = createServer(({ url, headers }: IncomingMessage, res) => {
   if (url?.endsWith('/info')) return void res.end(isWeir ? '{"weir":{"version":"0"}}' : '{"name":"other"}')
   res.end('[]')
 })
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-api-client-'))
+useFolder(async (made) => {
+  dir = made
   await writeFile(join(dir, 'api-key'), 'kept\n')
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   ;({ port } = server.address() as AddressInfo)
 })
 afterAll(async () => {
   server.close()
-  await rm(dir, { recursive: true })
 })
 afterEach(() => {
   requests = []

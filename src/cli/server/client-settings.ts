@@ -11,7 +11,6 @@ export interface ClientSettings {
   /** PORT and DEPLOYMENT_PORT as text; undefined for 0. */
   port: string | undefined
   deploymentPort: string | undefined
-  /** WEIR_API_KEY. */
   apiKey: string | undefined
   /** DATA_DIR or its default. */
   dataDir: string

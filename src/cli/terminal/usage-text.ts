@@ -143,7 +143,6 @@ function bucketRows(lines: readonly (Sums & { time_bucket: string })[], hours: n
 
 type Line = Sums & { dimensions: object }
 
-/** The lines of one group, and its label. */
 interface Group {
   label: string
   lines: Line[]

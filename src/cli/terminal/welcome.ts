@@ -56,7 +56,6 @@ function grpcText(otlpGrpcUrl: string | undefined): string {
   return otlpGrpcUrl === undefined ? '' : `, to ${otlpGrpcUrl} over gRPC`
 }
 
-/** Welcome text of `weir dev`. */
 export function devWelcome(started: Started, config: Config, { link, failures = [] }: WelcomeExtras): string {
   const { url, deploymentUrl, identity } = started
   const key = config.auth ? devKeyText(identity.key, config) : 'none is needed'

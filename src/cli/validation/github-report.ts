@@ -9,7 +9,6 @@ interface Annotation {
   title: string
   message: string
   fix: string
-  /** Runs that it is about. */
   runs: number
   /** One of them. */
   example: string | null

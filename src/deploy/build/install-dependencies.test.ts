@@ -1,5 +1,4 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type BuildCommands, NO_COMMANDS } from '../model.ts'
@@ -81,7 +80,7 @@ describe('P-20: dependencies of Node projects', () => {
   })
 
   it.each(['beside', 'cache'])('what a build writes to the folder %s of its own counts too', async (name) => {
-    const root = await mkdtemp(join(tmpdir(), 'weir-install-root-'))
+    const root = await newFolder()
     const folders = { root: join(root, 'source'), caches: [join(root, 'cache')] }
     const to = name === 'cache' ? 'cache' : 'source/beside'
     for (const one of ['source', 'source/beside', 'cache']) await mkdir(join(root, one))
@@ -89,20 +88,16 @@ describe('P-20: dependencies of Node projects', () => {
     await writeFile(join(root, 'cache', 'earlier'), Buffer.alloc(2 ** 21))
     const disk = { max_bytes: 2 ** 20, max_files: 1_000, every_ms: 20 }
     const fill = (bytes: number, then: string) => `head -c ${bytes} /dev/zero > ${root}/${to}/filled; ${then}`
-    try {
-      await install(undefined, undefined, { build_command: fill(2 ** 19, 'true') }, disk, folders)
-      await expect(
-        install(
-          undefined,
-          undefined,
-          { build_command: fill(2 ** 22, 'exec tail -f /dev/null') },
-          disk,
-          folders,
-        ),
-      ).rejects.toMatchObject({ code: 'build_failed', message: expect.stringMatching(/GiB of disk/) })
-    } finally {
-      await rm(root, { recursive: true })
-    }
+    await install(undefined, undefined, { build_command: fill(2 ** 19, 'true') }, disk, folders)
+    await expect(
+      install(
+        undefined,
+        undefined,
+        { build_command: fill(2 ** 22, 'exec tail -f /dev/null') },
+        disk,
+        folders,
+      ),
+    ).rejects.toMatchObject({ code: 'build_failed', message: expect.stringMatching(/GiB of disk/) })
   })
 
   it('a project without package.json installs nothing', async () => {

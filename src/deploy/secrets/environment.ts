@@ -25,7 +25,6 @@ function isLeftOut([name, value]: readonly [string, string]): boolean {
   return RESERVED.has(name) || RESERVED_PREFIX.test(name) || !isVariable({ name, value })
 }
 
-/** Whether a process can have this variable. */
 export function isVariable({ name, value }: Secret): boolean {
   return /^[^=\0]+$/.test(name) && !value.includes('\0')
 }

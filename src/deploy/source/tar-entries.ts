@@ -1,6 +1,5 @@
 import { AppError } from '../../base/errors.ts'
 
-/** A file or a folder of an archive. */
 export interface TarEntry {
   kind: 'file' | 'folder'
   /** Relative path without `.` and `..`, with `/` between its parts. */

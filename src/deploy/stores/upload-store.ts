@@ -10,7 +10,6 @@ export interface UploadedSource {
   bytes: number
 }
 
-/** Uploads of sources. */
 export interface UploadStore {
   /** `token_hash`: SHA-256 of the token, in hex. */
   add(upload: Upload & { token_hash: string; expires_at: number }): Promise<void>

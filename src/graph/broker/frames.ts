@@ -25,7 +25,6 @@ export type BrokerOperation = (
   parts: readonly Buffer[],
 ) => Promise<BrokerMessage>
 
-/** The operations of one deployment. */
 export type BrokerOperations = Readonly<Record<BrokerOperationName, BrokerOperation>>
 
 /** Maximum bytes of a frame, for requests and answers. */

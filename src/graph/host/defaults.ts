@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts'
-import { isObject, type JsonObject } from '../../schema/json.ts'
+import { isObject, type JsonObject, jsonOf } from '../../schema/json.ts'
 
 /** Initial config and context of a graph's default assistant. */
 export interface GraphDefaults {
@@ -28,7 +28,7 @@ export function readGraphDefaults(
 
 function parse(text: string | undefined, file: string): ReadonlyMap<string, JsonObject> {
   if (text === undefined || text === '') return new Map()
-  const value = parseJson(text)
+  const value = jsonOf(text)
   const entries = isObject(value) ? Object.entries(value) : undefined
   const wrong = entries?.find(([, one]) => !isObject(one) || !hasObjects(one, ['configurable', 'context']))
   if (entries === undefined || wrong !== undefined) {
@@ -38,14 +38,6 @@ function parse(text: string | undefined, file: string): ReadonlyMap<string, Json
     })
   }
   return new Map(entries as [string, JsonObject][])
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function hasObjects(value: JsonObject, keys: readonly string[]): boolean {

@@ -1,3 +1,4 @@
+import { within } from '../../base/background/within.ts'
 import { placeInUserCode } from '../project/load-failure.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
@@ -38,7 +39,6 @@ export interface JobOutput extends Receiver {
   trace(body: string): void
 }
 
-/** The abort reason of a cancel. */
 export const CANCELLED = new Error('The run was cancelled.')
 
 /** The abort reason of a cancel by rollback; the end of the run then needs no state. */
@@ -100,7 +100,7 @@ export async function executeJob(
   const cancelled = signal.reason === CANCELLED || isRolledBack
   if (signal.aborted && !cancelled) failure = { thrown: signal.reason }
   const isClean = failure === undefined && !signal.aborted
-  if (!isClean) await Promise.race([saver.settled(), sleep(SETTLE_MS)])
+  if (!isClean) await within(saver.settled(), SETTLE_MS, () => undefined)
   saver.seal()
   const last = isClean ? graph : graph && stored(deps, job, graph)
   const state = isRolledBack ? undefined : last && (await lastState(last, run.thread_id))

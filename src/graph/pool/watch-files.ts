@@ -1,7 +1,6 @@
 import { existsSync, type FSWatcher, statSync, watch } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** A watch of files, to which more files can be added. */
 export interface FileWatch {
   /** Adds files: absolute paths, which may not exist yet. */
   add(files: Iterable<string>): void

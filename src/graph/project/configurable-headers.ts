@@ -1,5 +1,5 @@
 import { isReservedKey } from '../../schema/config-keys.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
+import { isObject, type JsonObject, type JsonValue, jsonOf } from '../../schema/json.ts'
 
 /** Request headers that graphs may read, as patterns with `*`. */
 export interface HeaderRule {
@@ -44,7 +44,7 @@ const BAGGAGE: Readonly<Record<string, (text: string) => JsonValue | undefined>>
   'langsmith-project': (text) => text,
   'langsmith-tags': (text) => text.split(','),
   'langsmith-metadata': (text) => {
-    const metadata = parsed(text)
+    const metadata = jsonOf(text)
     return isObject(metadata) ? metadata : undefined
   },
 }
@@ -52,14 +52,6 @@ const BAGGAGE: Readonly<Record<string, (text: string) => JsonValue | undefined>>
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
   } catch {
     return undefined
   }

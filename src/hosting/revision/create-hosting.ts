@@ -17,7 +17,6 @@ import { type Host, type HostedRevisions, switchRevision } from './switch-revisi
 import type { DeploymentParts } from '../run-state/run-state.ts'
 import type { SharedRuns } from '../run-state/shared-runs.ts'
 
-/** The deployments that the server runs. */
 export interface Hosting extends DeploymentHosting {
   /** The deployment, or the reason why it is currently not served; undefined if there is none of this name. */
   find(name: string): RunningDeployment | Unserved | undefined

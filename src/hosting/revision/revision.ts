@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../base/pause.ts'
 import { resolve } from 'node:path'
 import { AppError, toAppError } from '../../base/errors.ts'
 import type {
@@ -24,7 +25,6 @@ import {
 } from './serving.ts'
 import type { SharedRuns } from '../run-state/shared-runs.ts'
 
-/** Serves the API of deployments. */
 export interface DeploymentApis {
   /** @throws AppError config_invalid for settings in `http` of langgraph.json that deployed code may not have (D-64) */
   assertAllowed(http: JsonObject): void
@@ -70,10 +70,10 @@ export async function openRevision(
     const begun = performance.now()
     const elapsed = (): number => Math.round(performance.now() - begun)
     const open = await start(own, deployment, revision, apis)
-    await until(loaded(open.host), signal)
+    await unlessAborted(loaded(open.host), signal)
     const started_ms = elapsed()
     log(`started in ${started_ms} ms`)
-    await until(check(open), signal)
+    await unlessAborted(check(open), signal)
     const checked_ms = elapsed()
     log(`checked: ${open.file.graphs.map(({ graph_id }) => graph_id).join(', ')}`)
     const served = openServed(own, parts.shared.state, open, { revision_id: revision.id, isFirst })
@@ -147,19 +147,6 @@ async function check({ tenant, file, host, userAuth, project }: OpenDeployment):
   // The compiler needs seconds for schemas from TypeScript types. They are made at the first request for them.
   const known = { name: 'schemas', config: {}, types: '{}' } as const
   for (const { graph_id } of file.graphs) await host.call(tenant, { ...known, graph_id })
-}
-
-/** Resolves like `work`; rejects if `signal` aborts first. */
-async function until(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const abort = (): void => reject(signal.reason)
-  signal.addEventListener('abort', abort)
-  try {
-    signal.throwIfAborted()
-    await Promise.race([work, promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
 }
 
 /**

@@ -40,7 +40,6 @@ const OUTAGE_PAUSE_MS = 1_000
  */
 const REQUEST_GRACE_MS = 10_000
 
-/** What runs deployments. */
 export interface Host extends DeploymentParts {
   times: HostingTimes
   /** The stores and services that all deployments share, which the first call opens. */

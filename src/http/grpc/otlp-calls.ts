@@ -23,7 +23,6 @@ interface Call {
   request_id: string
 }
 
-/** Handles the calls of a gRPC listener. */
 export type GrpcHandler = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void
 
 const SERVICE = '/opentelemetry.proto.collector'

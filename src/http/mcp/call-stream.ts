@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { setTimeout as pause } from 'node:timers/promises'
+import { within } from '../../base/background/within.ts'
 import { AppError } from '../../base/errors.ts'
 import { isObject, type JsonObject } from '../../schema/json.ts'
 import type { RouteReply } from '../api/route.ts'
@@ -59,7 +59,7 @@ export async function callStream(
   call: CallStream,
   outcome: Promise<ToolOutcome>,
 ): Promise<RouteReply<Readable>> {
-  await Promise.race([outcome, pause(REFUSAL_MS)])
+  await within(outcome, REFUSAL_MS, () => undefined)
   return { headers: HEADERS, body: Readable.from(events(call, outcome)) }
 }
 
@@ -111,16 +111,9 @@ function progressOf({ token, told }: CallStream): (outcome: Promise<ToolOutcome>
         yield ': still running\n\n'
         written = now
       }
-      if (await within(settled, TOLD_MS)) return
+      if (await within(settled, TOLD_MS, () => false)) return
     }
   }
-}
-
-/** Whether it is true within a time. */
-async function within(settled: Promise<boolean>, ms: number): Promise<boolean> {
-  const stop = new AbortController()
-  const waited = pause(ms, false, { signal: stop.signal }).catch(() => false)
-  return await Promise.race([settled, waited]).finally(() => stop.abort())
 }
 
 function event(message: JsonObject): string {

@@ -34,7 +34,6 @@ export interface ToolQuestion {
 
 export type ToolOutcome = ToolResult | ToolQuestion
 
-/** A call of a tool. */
 export interface ToolCall {
   name: string
   args: JsonObject

@@ -23,7 +23,6 @@ export interface Sockets {
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
 }
 
-/** Serves the requests of a listener. */
 export interface RequestHandler extends Sockets {
   handle(req: IncomingMessage, res: ServerResponse): void
 }

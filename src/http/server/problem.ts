@@ -84,7 +84,6 @@ export const textProblem: ProblemWriter = (error, request_id) => {
   return { content_type: 'application/json', body: JSON.stringify({ detail: text, ...problem }) }
 }
 
-/** Writes the response for an error. */
 export type ProblemWriter = (
   error: AppError,
   request_id: string,

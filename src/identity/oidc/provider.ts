@@ -1,6 +1,6 @@
+import { within } from '../../base/background/within.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Logger } from '../../base/log.ts'
-import { setTimeout } from 'node:timers/promises'
 import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
 import { createDiscovery, loadClient } from './discovery.ts'
 import { type Claims, groupsIn, newerClaims, type Person, personOf } from './person.ts'
@@ -196,13 +196,14 @@ export function createProvider(
   return {
     settings,
     isAvailable: () =>
-      Promise.race([
+      within(
         configured().then(
           () => true,
           () => false,
         ),
-        setTimeout(ANSWER_MS, false, { ref: false }),
-      ]),
+        ANSWER_MS,
+        () => false,
+      ),
     async signInUrl({ state, nonce, code_verifier }, redirect_uri) {
       const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await loadClient()
       const parameters = {

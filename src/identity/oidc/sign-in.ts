@@ -16,7 +16,6 @@ export type Finished =
   | { refused: SignInRefusal }
   | { return_to: string; secret: string; expires_at: number; member_changed: boolean }
 
-/** Sign-in of people with the providers of the settings. */
 export interface ProviderSignIn {
   readonly settings: SignInSettings
   /** The providers, and whether each can be used now. */

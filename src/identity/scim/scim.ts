@@ -16,7 +16,6 @@ export const URN = {
 export const MAX_COUNT = 200
 /** Maximum number of tokens of an organization. */
 export const MAX_SCIM_TOKENS = 20
-/** What a token begins with. */
 export const TOKEN_PREFIX = 'weir_scim_'
 
 /** An error as SCIM words it. */
@@ -115,7 +114,6 @@ export interface ScimCaller {
   otherwise: Rights | undefined
 }
 
-/** Tokens of providers. */
 export interface ScimTokenStore {
   /** @throws AppError quota_reached when there are MAX_SCIM_TOKENS */
   create(token: ScimToken, token_hash: string, actor: Actor): Promise<void>

@@ -1,12 +1,13 @@
-import { startTurns, type Turns } from '../../base/background/background.ts'
+import type { Turns } from '../../base/background/background.ts'
+import { chunksOf } from '../../base/chunks.ts'
 import type { Clock } from '../../base/clock.ts'
-import { AppError, toAppError } from '../../base/errors.ts'
-import { newUuid } from '../../base/ids.ts'
+import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import type { StartedSweep, Sweeps } from '../../base/background/sweeps.ts'
 import { parseFilter } from '../../trace/filter/filter.ts'
 import type { Ingester } from '../ingester.ts'
 import type { CommentStore } from '../comment-store.ts'
+import { newJob, startJobs } from '../jobs.ts'
 import type { ShareStore } from '../share-store.ts'
 import type { BlobStore } from '../store/blob-store.ts'
 import type { DeletionJob, DeletionScope, DeletionStore } from './deletion-store.ts'
@@ -49,18 +50,17 @@ const FREED_AT_END = 4_000
 const REFUSED_MS = 24 * 3_600_000
 /** Time within which data that was in flight at the request arrives. A job searches once more after this time. */
 const ARRIVED_MS = 10_000
-const RETRY_MS = 1_000
 /**
  * Time for which the attachments of TraceRuns that are being deleted are not looked at: a sweep would find them in use,
  * and forget them. If the deletion is interrupted, they are looked at after this time.
  */
 const HELD_MS = 3_600_000
-/** Milliseconds between two sweeps, and between two searches for jobs of other servers. */
+/** Milliseconds between two sweeps. */
 const SWEEP_MS = 3_600_000
 
 /** Creates a deleter, which first continues the jobs of an earlier process. */
 export function startDeleter(deps: DeleterDeps): Deleter {
-  return new JobRunner(deps)
+  return new TraceDeleter(deps)
 }
 
 /** Jobs in the order in which they are worked on: those of single traces of one workspace are together. */
@@ -68,13 +68,10 @@ function together(jobs: readonly DeletionJob[]): DeletionJob[][] {
   const groups = Map.groupBy(jobs, ({ id, scope, workspace_id }) =>
     scope.kind === 'trace' ? workspace_id : id,
   )
-  return [...groups.values()].flatMap((group) => {
-    const count = Math.ceil(group.length / JOBS_AT_ONCE)
-    return Array.from({ length: count }, (_, n) => group.slice(n * JOBS_AT_ONCE, (n + 1) * JOBS_AT_ONCE))
-  })
+  return [...groups.values()].flatMap((group) => chunksOf(group, JOBS_AT_ONCE))
 }
 
-class JobRunner implements Deleter {
+class TraceDeleter implements Deleter {
   readonly #deps: DeleterDeps
   readonly #retention: StartedSweep
   /** Deletes the attachments to which no TraceRun refers any more. */
@@ -99,18 +96,21 @@ class JobRunner implements Deleter {
       everyMs: SWEEP_MS,
       work: (signal) => deps.traces.freeSpace(signal),
     })
-    this.#turns = startTurns(deps.ready, () => this.#turn())
-    deps.deletions.onAdded(() => this.#turns.wake())
+    this.#turns = startJobs({
+      ...deps,
+      name: 'deletion',
+      jobs: deps.deletions,
+      groups: together,
+      work: (jobs) => this.#work(jobs),
+    })
   }
 
   async submit(workspace_id: string, scope: DeletionScope): Promise<DeletionJob | undefined> {
     const { deletions, clock } = this.#deps
     if (scope.kind === 'trace' && !(await this.#exists(workspace_id, scope.trace_id))) return undefined
-    const created_at = clock.now()
     if (scope.kind === 'trace')
-      await deletions.refuse(workspace_id, [scope.trace_id], created_at + REFUSED_MS)
-    const state = { status: 'queued', deleted: 0, error: null } as const
-    const job: DeletionJob = { ...state, workspace_id, id: newUuid(), scope, created_at, finished_at: null }
+      await deletions.refuse(workspace_id, [scope.trace_id], clock.now() + REFUSED_MS)
+    const job: DeletionJob = { ...newJob(workspace_id, clock), scope, deleted: 0 }
     await deletions.add(job)
     await this.#unshare(job)
     return job
@@ -149,57 +149,24 @@ class JobRunner implements Deleter {
     ])
   }
 
-  /** Works on each job once; a job that waits for late data is continued in the next turn. */
-  async #turn(): Promise<number> {
-    const { signal } = this.#turns
-    const jobs = await this.#deps.deletions.unfinished().catch(() => undefined)
-    if (jobs === undefined) return RETRY_MS
-    for (const some of together(jobs)) if (!signal.aborted) await this.#work(some)
-    return jobs.length > 0 ? RETRY_MS : SWEEP_MS
-  }
-
-  /**
-   * Deletes the runs found now. The jobs get further turns until late data has arrived and attachments are deleted.
-   * They wait for an unreachable store; any other error ends a job, after each of them was tried alone.
-   */
-  async #work(jobs: readonly DeletionJob[]): Promise<void> {
-    const { deletions, clock, logger } = this.#deps
-    const { signal } = this.#turns
-    const ended: DeletionJob[] = []
-    try {
-      await this.#deps.ingester.settledSoon()
-      const now = clock.now()
-      const late = jobs.filter(({ created_at }) => now >= created_at + ARRIVED_MS)
-      await this.#delete(jobs)
-      if (signal.aborted || late.length === 0) return
-      await this.#attachments.now()
-      if ((await deletions.notedBlobs(clock.now())).length > 0) return
-      if (this.#deleted >= FREED_AT_END) await this.#freeSpace()
-      ended.push(...late)
-      for (const job of late) Object.assign(job, { status: 'done', finished_at: clock.now() })
-    } catch (thrown) {
-      const error = toAppError(thrown)
-      if (signal.aborted || error.retryable) return
-      if (jobs.length > 1) {
-        for (const job of jobs) await this.#work([job])
-        return
-      }
-      logger.error({ err: thrown, job: jobs[0]?.id }, 'deletion: a job failed')
-      ended.push(...jobs)
-      for (const job of jobs)
-        Object.assign(job, { status: 'failed', error: error.message, finished_at: clock.now() })
-    }
-    for (const job of ended)
-      await deletions.save(job).catch((error: unknown) => logger.warn({ err: error }, 'deletion: not saved'))
+  /** Deletes the runs found now. A job is done when late data has arrived and attachments are deleted. */
+  async #work(jobs: readonly DeletionJob[]): Promise<DeletionJob[]> {
+    const { deletions, clock, ingester } = this.#deps
+    await ingester.settledSoon()
+    const now = clock.now()
+    const late = jobs.filter(({ created_at }) => now >= created_at + ARRIVED_MS)
+    await this.#delete(jobs)
+    if (this.#turns.signal.aborted || late.length === 0) return []
+    await this.#attachments.now()
+    if ((await deletions.notedBlobs(clock.now())).length > 0) return []
+    if (this.#deleted >= FREED_AT_END) await this.#freeSpace()
+    return late
   }
 
   /** Deletes what one job names, or several jobs of single traces. */
   async #delete(jobs: readonly DeletionJob[]): Promise<void> {
     const { traces } = this.#deps
-    for (const job of jobs) {
-      job.status = 'running'
-      await this.#unshare(job)
-    }
+    for (const job of jobs) await this.#unshare(job)
     const [job] = jobs
     if (job === undefined) return
     const { workspace_id, scope } = job

@@ -1,3 +1,5 @@
+import type { Job, JobStore } from '../jobs.ts'
+
 /** The TraceRuns that a job deletes. */
 export type DeletionScope =
   /** The TraceRuns of a project that is being deleted. */
@@ -18,18 +20,10 @@ export type DeletionScope =
     }
 
 /** A deletion. After a restart it begins again, and no longer finds the TraceRuns that are already deleted. */
-export interface DeletionJob {
-  workspace_id: string
-  id: string
+export interface DeletionJob extends Job {
   scope: DeletionScope
-  status: 'queued' | 'running' | 'done' | 'failed'
   /** TraceRuns deleted so far. */
   deleted: number
-  /** Why the job failed. */
-  error: string | null
-  /** Epoch milliseconds. */
-  created_at: number
-  finished_at: number | null
 }
 
 /** Recently deleted ids, for which new data is refused. */
@@ -41,21 +35,11 @@ export interface DeletedIds {
 }
 
 /** Deletion jobs, the ids for which new data is refused, and attachments that may be unused. */
-export interface DeletionStore extends DeletedIds {
+export interface DeletionStore extends DeletedIds, JobStore<DeletionJob> {
   /** Refuses the ids until `expires_at`: at once in this process, within a second in others. */
   refuse(workspace_id: string, ids: readonly string[], expires_at: number): Promise<void>
   /** Deletes the records that have expired at `now`: ids, and jobs that ended a week ago. */
   forget(now: number): Promise<void>
-
-  /** @throws AppError conflict when too many jobs wait */
-  add(job: DeletionJob): Promise<void>
-  /** Calls the listener whenever a job is added in this process. */
-  onAdded(listener: () => void): void
-  /** Stores the state of a job, unless the job has ended on another server. */
-  save(job: DeletionJob): Promise<void>
-  get(workspace_id: string, id: string): Promise<DeletionJob | undefined>
-  /** Queued and running jobs of all workspaces, oldest first. */
-  unfinished(): Promise<DeletionJob[]>
 
   /** Records attachments that may be unused, to be checked after the time. */
   noteBlobs(sha256s: readonly string[], time: number): Promise<void>

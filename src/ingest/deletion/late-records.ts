@@ -1,11 +1,12 @@
+import { chunksOf } from '../../base/chunks.ts'
 import type { Clock } from '../../base/clock.ts'
-import { newUuid } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
 import { isObject } from '../../schema/json.ts'
 import { concernedTrace } from '../../trace/decode/named-trace.ts'
 import { FEEDBACK_ROWS } from '../../trace/rows/feedback.ts'
 import { idsOf, readFragments } from '../../trace/rows/fragment.ts'
 import { RowReader } from '../../trace/rows/row-binary.ts'
+import { newJob } from '../jobs.ts'
 import type { LogFrame } from '../log/ingest-log.ts'
 import { RECORD, type StoreBatch } from '../store/store-batch.ts'
 import type { DeletionStore } from './deletion-store.ts'
@@ -105,19 +106,10 @@ async function deleteLate(
     ...new Set([...named.values()].flatMap((ids) => [...ids])),
   ])
   const late = [...named].filter(([, ids]) => [...ids].some((id) => gone.has(id)))
-  for (let i = 0; i < late.length; i += SLICE) {
-    const some = late.slice(i, i + SLICE)
+  for (const some of chunksOf(late, SLICE)) {
     const run_ids = some.map(([run_id]) => run_id)
     const trace_ids = [...new Set(some.flatMap(([, ids]) => [...ids].filter((id) => gone.has(id))))]
-    await deletions.add({
-      workspace_id,
-      id: newUuid(),
-      scope: { kind: 'late', run_ids, trace_ids },
-      status: 'queued',
-      deleted: 0,
-      error: null,
-      created_at: clock.now(),
-      finished_at: null,
-    })
+    const scope = { kind: 'late', run_ids, trace_ids } as const
+    await deletions.add({ ...newJob(workspace_id, clock), scope, deleted: 0 })
   }
 }

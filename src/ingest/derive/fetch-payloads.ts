@@ -1,3 +1,4 @@
+import { chunksOf } from '../../base/chunks.ts'
 import { AppError } from '../../base/errors.ts'
 import { keyOf, readPayloads, type SizedColumn, SIZED_COLUMNS } from '../../trace/rows/fragment.ts'
 import type { FragmentWant, WorkspaceWants } from './derive-portions.ts'
@@ -50,18 +51,12 @@ function byColumns(wants: readonly FragmentWant[]): [readonly SizedColumn[], Fra
     if (group) group[1].push(want)
     else groups.set(id, [columns, [want]])
   }
-  return [...groups.values()].flatMap(([columns, alike]) => slices(columns, alike))
-}
-
-function slices(
-  columns: readonly SizedColumn[],
-  wants: FragmentWant[],
-): [readonly SizedColumn[], FragmentWant[]][] {
-  const count = Math.ceil(wants.length / FRAGMENTS_PER_QUERY)
-  return Array.from({ length: count }, (_, i) => [
-    columns,
-    wants.slice(i * FRAGMENTS_PER_QUERY, (i + 1) * FRAGMENTS_PER_QUERY),
-  ])
+  return [...groups.values()].flatMap(([columns, alike]) =>
+    chunksOf(alike, FRAGMENTS_PER_QUERY).map((some): [readonly SizedColumn[], FragmentWant[]] => [
+      columns,
+      some,
+    ]),
+  )
 }
 
 /** The buffers that can be transferred to another thread instead of being copied: those that share no memory. */

@@ -1,10 +1,9 @@
-import { startTurns, type Turns } from '../../base/background/background.ts'
+import type { Turns } from '../../base/background/background.ts'
 import type { Clock } from '../../base/clock.ts'
-import { AppError, toAppError } from '../../base/errors.ts'
-import { newUuid } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
 import { pause } from '../../base/pause.ts'
 import { type Filter, parseFilter } from '../../trace/filter/filter.ts'
+import { newJob, startJobs } from '../jobs.ts'
 import type { LaneTasks } from '../lane-tasks.ts'
 import type { PriceStore } from './price-store.ts'
 import type { ProjectStore } from '../project-store.ts'
@@ -42,18 +41,14 @@ export interface RepricerDeps {
 /** TraceRuns of one page: small enough that batches of ingest can run in between. */
 const PAGE = 4_000
 const PROJECTS_PAGE = 1_000
-const MAX_WAITING = 100
 const POLL_MS = 50
-const RETRY_MS = 1_000
-/** Milliseconds between two searches for jobs that another server left. */
-const SEARCH_MS = 3_600_000
 
 /** Creates a repricer, which first continues the jobs of an earlier process. */
 export function startRepricer(deps: RepricerDeps): Repricer {
-  return new JobRunner(deps)
+  return new CostRepricer(deps)
 }
 
-class JobRunner implements Repricer {
+class CostRepricer implements Repricer {
   readonly #deps: RepricerDeps
   readonly #counted: Filter = parseFilter(
     'or(eq(run_type, "llm"), eq(run_type, "embedding"), eq(run_type, "retriever"))',
@@ -62,7 +57,15 @@ class JobRunner implements Repricer {
 
   constructor(deps: RepricerDeps) {
     this.#deps = deps
-    this.#turns = startTurns(deps.ready, () => this.#turn())
+    this.#turns = startJobs({
+      ...deps,
+      name: 'reprice',
+      groups: (jobs) => [jobs.slice(0, 1)],
+      work: async (jobs) => {
+        for (const job of jobs) await this.#reprice(job)
+        return this.#turns.signal.aborted ? [] : jobs.map((job) => Object.assign(job, { progress: 1 }))
+      },
+    })
   }
 
   async submit(workspace_id: string, scope: RepriceScope): Promise<RepriceJob> {
@@ -72,23 +75,15 @@ class JobRunner implements Repricer {
       (job) => job.status === 'queued' && job.workspace_id === workspace_id && isSame(job, scope),
     )
     if (same) return same
-    if (waiting.length >= MAX_WAITING)
-      throw new AppError('conflict', { message: 'Too many reprice jobs wait.' })
     const job: RepriceJob = {
       ...scope,
-      workspace_id,
-      id: newUuid(),
-      status: 'queued',
+      ...newJob(workspace_id, clock),
       position: null,
       progress: 0,
       examined: 0,
       changed: 0,
-      error: null,
-      created_at: clock.now(),
-      finished_at: null,
     }
     await jobs.add(job)
-    this.#turns.wake()
     return job
   }
 
@@ -98,34 +93,6 @@ class JobRunner implements Repricer {
 
   stop(): Promise<void> {
     return this.#turns.stop()
-  }
-
-  /** Works on the oldest job. */
-  async #turn(): Promise<number> {
-    const jobs = await this.#deps.jobs.unfinished().catch(() => undefined)
-    if (jobs === undefined) return RETRY_MS
-    const [job] = jobs
-    if (job === undefined) return SEARCH_MS
-    await this.#work(job)
-    return 0
-  }
-
-  /** Works on a job. The job waits while the store is unavailable; any other error ends it. */
-  async #work(job: RepriceJob): Promise<void> {
-    const { jobs, clock, logger } = this.#deps
-    const { signal } = this.#turns
-    try {
-      await this.#reprice(job)
-      if (signal.aborted) return
-      Object.assign(job, { status: 'done', progress: 1, finished_at: clock.now() })
-    } catch (thrown) {
-      if (signal.aborted) return
-      const error = toAppError(thrown)
-      if (error.retryable) return await pause(RETRY_MS, signal)
-      logger.error({ err: thrown, job: job.id }, 'reprice: a job failed')
-      Object.assign(job, { status: 'failed', error: error.message, finished_at: clock.now() })
-    }
-    await jobs.save(job).catch(() => pause(RETRY_MS, signal))
   }
 
   /** Processes the projects in order of their ids, and each project in order of time, from the position of the job. */

@@ -4,7 +4,6 @@ import { type Bucket, EARLY_MS, refilled, waitFor } from './bucket.ts'
 
 /** What a request takes from one bucket. */
 export interface Draw {
-  /** Name of the bucket. */
   key: string
   per_minute: number
   cost: number
@@ -16,7 +15,6 @@ export interface Drawn {
   buckets: Bucket[]
 }
 
-/** The buckets of all limits. */
 export interface Buckets {
   /**
    * Takes every cost from its bucket, or nothing if one of them has too little. With `force` the costs are always taken.

@@ -1,7 +1,6 @@
 import type { JsonObject, JsonValue } from '../../schema/json.ts'
 import type { Message, PlaygroundRunCreate } from '../../schema/types.gen.ts'
 
-/** Names of the providers in requests. */
 export type ProviderName = PlaygroundRunCreate['provider']
 
 /**
@@ -39,7 +38,6 @@ export interface CallParameters {
   extra: JsonObject
 }
 
-/** A request in the vendor's form. */
 export interface VendorRequest {
   /** Path after the base URL, with its query: `/chat/completions`. */
   path: string

@@ -29,7 +29,6 @@ export interface Delivery {
 /** What became of a delivery that is not tried again. */
 export type DeliveryOutcome = 'delivered' | 'refused' | 'failed'
 
-/** Pending deliveries. */
 export interface DeliveryStore<D extends Delivery> {
   /** Takes due ones, the longest overdue first: they belong to `owner` for `lease_ms`. */
   take(limit: number, lease: WebhookLease): Promise<D[]>

@@ -1,6 +1,5 @@
 import type { Run, Tenant } from '../model.ts'
 
-/** A webhook to deliver about a run that has ended. */
 export interface WebhookDue extends Tenant {
   url: string
   /** The run in its state at the end. */

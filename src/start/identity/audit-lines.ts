@@ -5,7 +5,6 @@ import type { AuditEntry } from '../../identity/identity-store.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
 import { followCommits } from '../../storage/sql/driver/follow-commits.ts'
 
-/** Where lines of the audit go. */
 type Write = (lines: string) => void
 
 /** Appends lines to a file, which is opened for each of them, so that it can be moved away. A failure is logged. */

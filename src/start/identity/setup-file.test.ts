@@ -1,19 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../base/errors.ts'
 import type { ApplySetup } from '../../setup/apply-setup.ts'
 import { createSetupFilePlan } from './setup-file.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 const STEP = { section: 'members', name: 'ada', fields: ['role'] }
 
 describe('TEAM-12: what differs from SETUP_FILE', () => {
   let folder: string
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'weir-setup-'))
+    folder = await newFolder()
   })
-  afterEach(() => rm(folder, { recursive: true }))
 
   const plan = (file: string | undefined, apply: ApplySetup) =>
     createSetupFilePlan(file, { apply, readSecret: async () => '' })('o')

@@ -4,6 +4,7 @@ import type { Logger } from '../../base/log.ts'
 import type { ClickHouse } from './connect.ts'
 import { fillAttachmentUses } from './deleting/attachment-uses.ts'
 import { fragmentsSql } from './fragments/fragments-sql.ts'
+import { isRepaired, noteRepaired } from './repairs.ts'
 import { fillThreadRuns } from './threads/fill-thread-runs.ts'
 
 const NAME = 'double_rows'
@@ -27,16 +28,13 @@ export interface RepairOptions {
  */
 export async function repairDoubleRows(clickhouse: ClickHouse, options: RepairOptions): Promise<number> {
   const { signal, logger, stepRows = STEP_ROWS } = options
-  const done = await clickhouse.rows('SELECT 1 FROM repairs WHERE name = {name:String} LIMIT 1', {
-    params: { name: NAME },
-  })
-  if (done.length > 0) return 0
+  if (await isRepaired(clickhouse, NAME)) return 0
   let repaired = 0
   for (const slice of await slices(clickhouse, stepRows)) {
     repaired += await repairSlice(clickhouse, slice, signal)
     if (signal.aborted) return repaired
   }
-  await clickhouse.command('INSERT INTO repairs (name) SELECT {name:String}', { params: { name: NAME } })
+  await noteRepaired(clickhouse, NAME)
   if (repaired > 0)
     logger.info({ runs: repaired }, 'runs that were listed in several projects are now in one each')
   return repaired

@@ -34,7 +34,6 @@ const NO_REASON = 'the server says so; with "llm" in "select" its answer has the
 
 /** The runs of an answer of `POST /runs/query`, divided by how they are checked. */
 export interface AnsweredRuns {
-  /** Runs as they were sent. */
   sent: JsonObject[]
   /** Runs with the verdicts of the server. */
   judged: ReportedRun[]

@@ -17,7 +17,6 @@ export interface PayloadWant {
 
 /** The columns that are needed to derive a TraceRun. */
 export interface PayloadPlan {
-  /** Columns that must be loaded. */
   wants: PayloadWant[]
   /** Bytes of all columns of the plan, loaded or not. */
   bytes: number

@@ -85,7 +85,6 @@ function sideOf({ mapped, merged }: TraceRun, side: Side): JsonValue | undefined
   return mapped?.[side]?.value ?? (raw && parseLooseJson(raw).value)
 }
 
-/** Counts of a report that has no runs yet. */
 export function createCounts(): ReportCounts {
   const issues = { error: 0, warning: 0, info: 0 }
   const failed_checks = { run_type: 0, format: 0, model: 0, usage: 0 }

@@ -68,7 +68,6 @@ export const FIELDS = {
   api_key: 'uuid',
 } as const satisfies Record<string, FieldType>
 
-/** The name of a field in a parsed filter. */
 export type FilterField = keyof typeof FIELDS
 
 /** Other names that clients use for a field. */

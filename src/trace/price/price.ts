@@ -33,7 +33,6 @@ export interface PriceQuery {
   conditions?: Readonly<Record<string, string>> | undefined
 }
 
-/** Prices by model. */
 export interface PriceSource {
   /** Finds the price of a call; undefined if it is unknown, even if the call may cost something. */
   find(query: PriceQuery): Price | undefined

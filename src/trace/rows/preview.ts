@@ -11,7 +11,6 @@ const MAX_DEPTH = 8
 /** Payloads above this size are shortened before they are parsed. */
 const MAX_PARSED_BYTES = 32 * 1024
 
-/** One side of a TraceRun. */
 interface PreviewedSide {
   side: Side
   /** Canonical messages of a model call. */

@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
 import { until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { PATIENCE_MS } from '../../support/eventually.ts'
 import { PYTHON, withoutPython } from '../../support/python.ts'
 import { inLong } from '../../support/length.ts'
+import { useFolder } from '../../support/folder.ts'
 
 // Servers start from nothing, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
@@ -96,14 +96,13 @@ async function block(begins: string): Promise<string> {
   return found
 }
 
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-first-'))
+useFolder(async (made) => {
+  dir = made
   for (const port of [1984, 2024]) await occupy(port)
 })
 afterAll(async () => {
   expect(await weir?.end()).toBe(0)
   for (const server of strangers) server.close()
-  await rm(dir, { recursive: true, force: true, maxRetries: 5 })
 })
 
 describe('a first start on a machine whose default ports are taken', () => {

@@ -1,22 +1,21 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import { type CommandEnd, runCommand } from '../../support/run-command.ts'
 import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { inLong } from '../../support/length.ts'
+import { useFolder } from '../../support/folder.ts'
 
 let dir: string
 let weir: WeirProcess
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-commands-'))
+useFolder(async (made) => {
+  dir = made
   await mkdir(join(dir, 'data'))
   weir = await startWeir(join(dir, 'data'))
 })
 afterAll(async () => {
   await weir.stop()
-  await rm(dir, { recursive: true })
 })
 
 /** Runs `weir` against the server, with the admin key unless `env` sets another. */

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { jsonBody } from '../../support/servers/weir-process.ts'
 import { type CommandEnd, runCommand } from '../../support/run-command.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { KEY as ADMIN_KEY } from '../../support/servers/weir-process.ts'
@@ -17,11 +18,7 @@ async function post(
   document: string,
   keys?: Record<string, string>,
 ): Promise<[status: number, text: string]> {
-  const answer = await weir.current().fetch('/api/v1/setup', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ document, keys }),
-  })
+  const answer = await weir.current().fetch('/api/v1/setup', jsonBody('POST', { document, keys }))
   return [answer.status, await answer.text()]
 }
 

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
 import { readConfig } from '../../../src/config.ts'
 import { newTimeUuid } from '../../../src/base/ids.ts'
@@ -13,6 +12,7 @@ import { startServer, type WeirServer } from '../../../src/start/server.ts'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
 import { eventually } from '../../support/eventually.ts'
 import { inLong } from '../../support/length.ts'
+import { useFolder } from '../../support/folder.ts'
 
 // Revisions are built and start, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
@@ -26,8 +26,8 @@ let folder: string
 let lines: string[]
 let notes: string[]
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'weir-deployments-'))
+useFolder(async (made) => {
+  folder = made
   const config = readConfig({
     PATH: process.env['PATH'],
     NODE_COMPILE_CACHE,
@@ -50,7 +50,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server.stop()
-  await rm(folder, { recursive: true, force: true })
 })
 
 function deployment(name: string): HostedDeployment {
@@ -58,7 +57,6 @@ function deployment(name: string): HostedDeployment {
   return { id: randomUUID(), name, workspace_id: server.identity.workspace.id, type: 'dev', limits }
 }
 
-/** Revisions that the tests have made. */
 let made = 0
 function revision(number: number, config_path = 'langgraph.json'): HostedRevision {
   // Ids of revisions rise with time.

@@ -1,12 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@langchain/langgraph-sdk'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { PYTHON, withoutPython } from '../../support/python.ts'
 import { writePythonProject } from '../../support/runs/python-project.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/server.ts'
+import { jsonBody } from '../../support/servers/weir-process.ts'
+import { useFolder } from '../../support/folder.ts'
 
 const ENVIRONMENT = join(PYTHON, '..', '..')
 const WITHOUT = withoutPython()
@@ -18,15 +18,14 @@ describe.skipIf(WITHOUT !== '')(`Python graphs${WITHOUT}`, () => {
   const wait = async (graph: string, input: object, thread: string | null = null): Promise<unknown> =>
     client.runs.wait(thread as null, graph, { input: input as Record<string, unknown>, raiseError: false })
 
-  beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'weir-python-'))
+  useFolder(async (made) => {
+    dir = made
     const GRAPHS = await writePythonProject(dir)
     weir = await startWeir({ GRAPHS, VIRTUAL_ENV: ENVIRONMENT, OTLP_GRPC_PORT: '0' })
     client = new Client({ apiUrl: weir.deploymentUrl, apiKey: weir.key })
   })
   afterAll(async () => {
     await weir.stop().catch(() => undefined)
-    await rm(dir, { recursive: true })
   })
 
   it('P-28: run beside graphs of another language, from files, packages and modules', async () => {
@@ -215,14 +214,13 @@ describe.skipIf(WITHOUT !== '')(`Python graphs${WITHOUT}`, () => {
     for await (const { event } of stream) events.push(event)
     expect(events.filter((event) => event === 'messages')).toHaveLength(7)
     await eventually(async () => {
-      const answer = await weir.request('/api/v1/runs/query', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({
+      const answer = await weir.request(
+        '/api/v1/runs/query',
+        jsonBody('POST', {
           filter: `eq(thread_id, "${thread_id}")`,
           select: ['name', 'llm', 'first_token_time', 'status'],
         }),
-      })
+      )
       const { runs } = (await answer.json()) as { runs: { name: string; [field: string]: unknown }[] }
       const call = runs.find(({ name }) => name === 'TokenModel')
       expect(call).toMatchObject({

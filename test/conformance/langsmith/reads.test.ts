@@ -7,6 +7,7 @@ import { eventually } from '../../support/eventually.ts'
 import { PYTHON, pinned, withoutPython } from '../../support/python.ts'
 import { drained } from '../../support/servers/server.ts'
 import { makeClient, useClientSetup } from './js/client-setup.ts'
+import { jsonBody } from '../../support/servers/weir-process.ts'
 
 const setup = useClientSetup()
 const missing = withoutPython()
@@ -92,11 +93,7 @@ describe('the JavaScript SDK', () => {
 describe('requests', () => {
   const project = `raw-${newUuid()}`
   const post = (path: string, body: object): Promise<Response> =>
-    setup().weir.request(path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
+    setup().weir.request(path, jsonBody('POST', body))
 
   it('LangSmith sends attachments with a link that needs no key, in lists only when selected', async () => {
     const run = { id: newUuid(), name: 'r', run_type: 'chain', session_name: project }

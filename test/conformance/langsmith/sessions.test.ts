@@ -4,6 +4,7 @@ import { newUuid } from '../../../src/base/ids.ts'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import { eventually } from '../../support/eventually.ts'
 import { useClientSetup } from './js/client-setup.ts'
+import { jsonBody } from '../../support/servers/weir-process.ts'
 
 type Session = SchemaTypes['session-v2']
 type Page = SchemaTypes['session-page-v2']
@@ -125,11 +126,10 @@ describe('projects in API v2', () => {
     const run_id = newUuid()
     const run = { id: run_id, trace_id: run_id, name: 'r', run_type: 'chain', session_id: id }
     const order = `${now.replaceAll(/[-:.]/g, '').replace('Z', '000Z')}${run_id}`
-    const sent = await weir.request('/api/v1/runs', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...run, start_time: now, end_time: now, dotted_order: order }),
-    })
+    const sent = await weir.request(
+      '/api/v1/runs',
+      jsonBody('POST', { ...run, start_time: now, end_time: now, dotted_order: order }),
+    )
     expect(sent.status).toBe(202)
     await eventually(async () => {
       const read: unknown = await (await send('GET', `/${id}?include_stats=true`)).json()

@@ -7,6 +7,7 @@ import { drained } from '../../support/servers/server.ts'
 import { BOUNDARY, multipartBody } from '../../support/traces/wire-body.ts'
 import { useClientSetup } from './js/client-setup.ts'
 import { inLong } from '../../support/length.ts'
+import { jsonBody } from '../../support/servers/weir-process.ts'
 
 const setup = useClientSetup()
 const PROJECT = 'shared'
@@ -81,20 +82,12 @@ beforeAll(async () => {
 })
 
 function post<T>(path: string, body: object): Promise<T> {
-  return setup().weir.json<T>(path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+  return setup().weir.json<T>(path, jsonBody('POST', body))
 }
 
 /** Makes a request without a key. */
 async function openly(path: string, body?: object): Promise<{ status: number; text: string }> {
-  const init = body && {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  }
+  const init = body && jsonBody('POST', body)
   const answer = await fetch(setup().weir.url + path, init)
   return { status: answer.status, text: await answer.text() }
 }
@@ -154,12 +147,7 @@ describe('a shared trace (SHARE-1 to SHARE-3)', () => {
 
   it('SHARE-7: ends at the time that was asked for, and says so to its readers', async () => {
     const path = `/api/v1/runs/${second.root}/share`
-    const share = (expires_at: string | null) =>
-      setup().weir.request(path, {
-        method: 'PUT',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ expires_at }),
-      })
+    const share = (expires_at: string | null) => setup().weir.request(path, jsonBody('PUT', { expires_at }))
     expect((await share(new Date(Date.now() - 1).toISOString())).status).toBe(422)
     const expires_at = new Date(Date.now() + 3600_000).toISOString()
     const { share_token, ...made } = (await (await share(expires_at)).json()) as Record<string, string>

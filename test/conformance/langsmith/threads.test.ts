@@ -9,6 +9,7 @@ import { drained } from '../../support/servers/server.ts'
 import { sentOrder } from '../../support/traces/sent-order.ts'
 import { useClientSetup } from './js/client-setup.ts'
 import { inLong, someInShort } from '../../support/length.ts'
+import { jsonBody } from '../../support/servers/weir-process.ts'
 
 const setup = useClientSetup()
 const PROJECT = 'threads-of-traces'
@@ -177,11 +178,10 @@ describe('threads.query', () => {
 
     it('S-13: refuses an invalid thread_filter, unsupported fields, and projects of others', async () => {
       await expect(threadsOf({ thread_filter: 'eq(colour, "red")' })).rejects.toThrow('422')
-      const asked = await setup().weir.request('/v2/threads/query', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ project_id, ai_search: 'angry users' }),
-      })
+      const asked = await setup().weir.request(
+        '/v2/threads/query',
+        jsonBody('POST', { project_id, ai_search: 'angry users' }),
+      )
       expect([asked.status, asked.headers.get('x-should-retry')]).toEqual([501, 'false'])
       await expect(threadsOf({ project_id: newUuid() })).rejects.toThrow('404')
     })

@@ -7,6 +7,7 @@ import { drained } from '../../support/servers/server.ts'
 import { sentOrder } from '../../support/traces/sent-order.ts'
 import { useClientSetup } from './js/client-setup.ts'
 import { inLong, someInShort } from '../../support/length.ts'
+import { jsonBody } from '../../support/servers/weir-process.ts'
 
 const setup = useClientSetup()
 const PROJECT = 'api-v2'
@@ -62,19 +63,14 @@ beforeAll(async () => {
       },
     ]
   })
-  const sent = await weir.request('/api/v1/runs/batch', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ post }),
-  })
+  const sent = await weir.request('/api/v1/runs/batch', jsonBody('POST', { post }))
   expect(sent.status).toBe(202)
   await drained(weir)
   await eventually(async () => {
-    const found = await weir.json<{ runs: unknown[] }>('/api/v1/runs/query', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ id: ids.flatMap(({ root, llm }) => [root, llm]) }),
-    })
+    const found = await weir.json<{ runs: unknown[] }>(
+      '/api/v1/runs/query',
+      jsonBody('POST', { id: ids.flatMap(({ root, llm }) => [root, llm]) }),
+    )
     expect(found.runs).toHaveLength(2 * TRACES)
   })
   const [project] = await weir.json<{ id: string }[]>(`/api/v1/sessions?name=${PROJECT}`)
@@ -132,11 +128,10 @@ describe('runs.query', () => {
   })
 
   it('S-12, S-13: is 501 for unsupported fields, which clients need not send again, and 422 for a wrong window', async () => {
-    const asked = await setup().weir.request('/v2/runs/query', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ project_ids: [project_id], ai_search: 'runs that went wrong' }),
-    })
+    const asked = await setup().weir.request(
+      '/v2/runs/query',
+      jsonBody('POST', { project_ids: [project_id], ai_search: 'runs that went wrong' }),
+    )
     expect([asked.status, asked.headers.get('x-should-retry')]).toEqual([501, 'false'])
     const min_feedback_modified_at = new Date(0).toISOString()
     await expect(client.runs.query({ project_ids: [project_id], min_feedback_modified_at })).rejects.toThrow(

@@ -68,7 +68,6 @@ async function faultsOf(weir: UsedWeir, { traces, expected }: OtlpCase): Promise
   return typeof expected === 'string' ? [] : caseFaults(expected, read)
 }
 
-/** Which cases are sent. */
 type Extent = 'every case' | 'some cases'
 
 /** Registers the tests of the recorded exports. */

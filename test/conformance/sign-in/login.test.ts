@@ -7,6 +7,7 @@ import type { HttpBrowser } from '../../support/sign-in/http-browser.ts'
 import { CLIENT, type OidcProvider, startOidcProvider } from '../../support/sign-in/oidc-provider.ts'
 import { type SignInWorld, startSignInWorld } from './world.ts'
 import { newFolder } from '../../support/folder.ts'
+import { jsonBody } from '../../support/servers/weir-process.ts'
 
 let world: SignInWorld
 let provider: OidcProvider
@@ -110,11 +111,7 @@ describe('TEAM-8: weir login', () => {
     })
     const { key } = (await made.json()) as { key: string }
     const other = world.browser()
-    await other.fetch(`${world.url}/api/v1/auth/session`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ key }),
-    })
+    await other.fetch(`${world.url}/api/v1/auth/session`, jsonBody('POST', { key }))
     expect((await signIn(other)).expires_in).toBe(3600)
   })
 

@@ -5,6 +5,7 @@ import { drained, type WeirRequest } from '../../support/servers/server.ts'
 import { useClientSetup } from '../langsmith/js/client-setup.ts'
 import type { ReadTrace, ReadTraceRun } from './corpus/facts.ts'
 import { inLong } from '../../support/length.ts'
+import { jsonBody } from '../../support/servers/weir-process.ts'
 
 const setup = useClientSetup()
 const NOWHERE = '00000000-0000-4000-8000-000000000001'
@@ -61,11 +62,7 @@ function traceRun(name: string, ms: number, parent: SentRun | undefined, rest: o
 }
 
 async function send(post: readonly SentRun[], patch: readonly object[] = []): Promise<void> {
-  const response = await ask('/runs/batch', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ post, patch }),
-  })
+  const response = await ask('/runs/batch', jsonBody('POST', { post, patch }))
   expect([response.status, await response.json()]).toMatchObject([202, { rejected: [] }])
 }
 
@@ -289,11 +286,7 @@ describe('POST /runs/query', () => {
     ['a filter on an unknown field', { filter: 'eq(favourite_colour, "red")' }],
     ['an order that is none', { order: 'sideways' }],
   ])('refuses %s with 422', async (_, body) => {
-    const response = await ask('/api/v1/runs/query', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
+    const response = await ask('/api/v1/runs/query', jsonBody('POST', body))
     expect([response.status, await response.json()]).toMatchObject([
       422,
       { code: expect.any(String) as string },

@@ -84,7 +84,6 @@ export async function sendForPages(weir: UsedWeir): Promise<SentForPages> {
   }
 }
 
-/** The project of a stored run. */
 export async function projectOf(weir: UsedWeir, run: RunTree): Promise<string> {
   return (await weir.json<{ session_id: string }>(`/api/v1/runs/${run.id}`)).session_id
 }

@@ -1,9 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { CALLER_HEADER, WEBHOOK_HEADER } from '../../../src/base/app-headers.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { createHttpApp, type HttpApp } from '../../../src/graph/http-app/http-app.ts'
@@ -11,6 +10,7 @@ import { readGraphSpec } from '../../../src/graph/project/graph-spec.ts'
 import { startSocketServer } from '../../../src/http/server/socket-server.ts'
 import { eventually } from '../../support/eventually.ts'
 import { PYTHON, withoutPython } from '../../support/python.ts'
+import { useFolder } from '../../support/folder.ts'
 
 const ENVIRONMENT = join(PYTHON, '..', '..')
 const WITHOUT = withoutPython()
@@ -173,10 +173,9 @@ function echo(req: IncomingMessage, res: ServerResponse): void {
 /** Registers the tests of apps in Python, and the hooks that make and remove their folder. */
 export function asgiAppTests(extent: 'main case' | 'every case'): void {
   describe.skipIf(WITHOUT !== '')(`P-30: the ASGI app of a project${WITHOUT}`, () => {
-    beforeAll(async () => {
-      project = await mkdtemp(join(tmpdir(), 'weir-asgi-'))
+    useFolder(async (made) => {
+      project = made
     })
-    afterAll(() => rm(project, { recursive: true, force: true }))
 
     it('reports its routes, has its startup and its user, and passes other requests to the routes of Weir', async () => {
       const app = await appOf(APP)

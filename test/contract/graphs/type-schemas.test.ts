@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { useFolder } from '../../support/folder.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { createTypeSchemas, type TypeSchemas } from '../../../src/graph/type-schemas/type-schemas.ts'
 import { PATIENCE_MS } from '../../support/eventually.ts'
@@ -44,14 +44,13 @@ function reader(timeoutMs?: number): TypeSchemas {
   })
 }
 
-beforeAll(async () => {
-  project = await mkdtemp(join(tmpdir(), 'weir-types-'))
+useFolder(async (made) => {
+  project = made
   kept = join(project, 'kept')
   await writeFile(join(project, 'place.ts'), PLACE)
   for (const name of ['agent', 'second']) await writeFile(join(project, `${name}.ts`), GRAPH)
   types = reader(2 * PATIENCE_MS)
 })
-afterAll(() => rm(project, { recursive: true, force: true }))
 
 describe('schemas from TypeScript types', () => {
   const graph = (name: string) => ({ file: join(project, name), export: 'agent' })

@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { eventually, PATIENCE_MS } from '../../support/eventually.ts'
-import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { newFolder } from '../../support/folder.ts'
 
 const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', import.meta.url))
 const ENV = { GRAPHS, DEPLOYMENT_NAME: 'killed' }
@@ -16,17 +16,16 @@ interface Task {
 }
 
 async function call<T>(weir: WeirProcess, method: string, params: object): Promise<T> {
-  const answer = await weir.json<{ result: T }>('/deployments/killed/a2a/tokens', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  })
+  const answer = await weir.json<{ result: T }>(
+    '/deployments/killed/a2a/tokens',
+    jsonBody('POST', { jsonrpc: '2.0', id: 1, method, params }),
+  )
   return answer.result
 }
 
 // Two starts of a server take longer than the limit of a test.
 it('A2A-4, A2A-6: after a kill -9 between SendMessage and its answer, GetTask gives the result', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'weir-a2a-kill-'))
+  const dataDir = await newFolder()
   const gate = join(dataDir, 'gate')
   let weir = await startWeir(dataDir, ENV)
   try {
@@ -58,6 +57,5 @@ it('A2A-4, A2A-6: after a kill -9 between SendMessage and its answer, GetTask gi
     expect((await list()).map((one) => one.id)).toEqual([id])
   } finally {
     await weir.stop()
-    await rm(dataDir, { recursive: true, force: true })
   }
 }, 300_000)

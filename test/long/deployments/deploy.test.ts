@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
 import { greeter, keyOfTwoWorkspaces, type Project } from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jsonBody, KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { LONG_MS } from '../../support/campaign.ts'
+import { useFolder } from '../../support/folder.ts'
 
 // Packages are installed, and every revision starts processes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
@@ -21,15 +21,14 @@ let dir: string
 let folder: string
 let weir: WeirProcess
 const children = new Set<ChildProcess>()
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-deploy-command-'))
+useFolder(async (made) => {
+  dir = made
   folder = join(dir, 'Support_Bot')
   weir = await startWeir(join(dir, 'data'), { DEPLOY_MAX_SOURCE_BYTES: '64KiB' })
 })
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL')
   expect(await weir.stop()).toBe(0)
-  await rm(dir, { recursive: true, force: true })
 })
 
 async function write(project: Project): Promise<void> {
@@ -84,11 +83,7 @@ describe('weir deploy', () => {
     )
     expect(first.stderr).toContain(`  Studio  ${weir.url}/app/deployments/support-bot/studio\n`)
     const run = { assistant_id: 'agent', input: {} }
-    const answer = await weir.fetch('/deployments/support-bot/runs/wait', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(run),
-    })
+    const answer = await weir.fetch('/deployments/support-bot/runs/wait', jsonBody('POST', run))
     expect(await answer.json()).toEqual({ said: `one ${SECRET}` })
     const shown = await weir.json<{ resources: { secrets: { name: string }[] }[] }>('/v2/deployments')
     expect(shown.resources[0]?.secrets.map(({ name }) => name)).toEqual(['GREETING'])
@@ -133,11 +128,7 @@ describe('weir deploy', () => {
     let lines = ''
     tail.stdout.on('data', (text: Buffer) => (lines += text.toString()))
     await eventually(async () => {
-      await weir.json('/deployments/support-bot/runs/wait', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(run),
-      })
+      await weir.json('/deployments/support-bot/runs/wait', jsonBody('POST', run))
       expect(lines).toMatch(/INFO +saying one \*\*\*/)
     })
     const ended = new Promise((resolve) => tail.once('close', resolve))

@@ -1,8 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import {
   addRevision,
   archiveOf,
@@ -17,6 +16,7 @@ import { eventually } from '../../support/eventually.ts'
 import { type PostgresCluster, startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { LONG_MS } from '../../support/campaign.ts'
+import { useFolder } from '../../support/folder.ts'
 
 // Packages are installed, and every revision starts processes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
@@ -39,8 +39,8 @@ describe.skipIf(reason !== '')(`P-37: two servers on one Postgres and one store 
   const greets = (server: WeirProcess, text: string): Promise<void> =>
     eventually(async () => expect(await greetingOf(server, 'shared')).toBe(`${text} ${GREETING.value}`))
 
-  beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'weir-'))
+  useFolder(async (made) => {
+    dir = made
     cluster = await startPostgres()
     env = {
       GRAPHS: '',
@@ -54,7 +54,6 @@ describe.skipIf(reason !== '')(`P-37: two servers on one Postgres and one store 
   afterAll(async () => {
     await Promise.all(servers.map((server) => server.kill()))
     await cluster?.stop()
-    await rm(dir, { recursive: true, force: true })
   })
 
   it('serve what one of them has built, update it and roll it back, through whichever', async () => {

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
+import { useFolder } from '../../support/folder.ts'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
 import { until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 
@@ -66,8 +66,8 @@ const failures = () => log().filter(({ msg }) => msg === 'a graph cannot be load
 /** The banner waits at most ten seconds for graphs. A busy machine may need longer to load them. */
 const BANNER_MS = 9_000
 
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-hosted-'))
+useFolder(async (made) => {
+  dir = made
   await writeFile(join(dir, 'works.ts'), WORKS)
   for (const [name, [text]] of BROKEN) await writeFile(join(dir, name), text)
   const names = ['works.ts', ...BROKEN.map(([name]) => name)]
@@ -93,7 +93,6 @@ beforeAll(async () => {
 afterAll(async () => {
   child.kill('SIGTERM')
   await once(child, 'exit')
-  await rm(dir, { recursive: true, force: true, maxRetries: 5 })
 })
 
 describe('RUN-35: a graph that cannot be loaded', () => {

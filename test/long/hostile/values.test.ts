@@ -214,11 +214,7 @@ describe('text', () => {
       expect(attached.status).toBe(202)
       expect(Object.keys((await server.read(id))['attachments'] as object)).toEqual([name])
       expect(await (await server.weir().fetch(`/api/v1/runs/${id}/attachments/${name}`)).text()).toBe('bytes')
-      const query = {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ select: [name], filter: `eq(name, "${name}")` }),
-      }
+      const query = jsonBody('POST', { select: [name], filter: `eq(name, "${name}")` })
       expect((await server.weir().fetch('/api/v1/runs/query', query)).status).toBeLessThan(500)
     }
   })

@@ -1,13 +1,13 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, expect, it, vi } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { BOUNDARY, multipartBody } from '../../support/traces/wire-body.ts'
 import { LONG_MS } from '../../support/campaign.ts'
+import { useFolder } from '../../support/folder.ts'
 
 // Each round kills a server, starts it again and waits until it has caught up.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
@@ -22,13 +22,12 @@ const JSON_BODY = { 'content-type': 'application/json' }
 
 let dir: string
 let weir: WeirProcess
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-deletion-'))
+useFolder(async (made) => {
+  dir = made
   weir = await startWeir(dir, USAGE)
 })
 afterAll(async () => {
   await weir.stop()
-  await rm(dir, { recursive: true })
 })
 
 const post = (path: string, body: unknown): Promise<Response> =>

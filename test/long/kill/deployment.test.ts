@@ -12,7 +12,7 @@ import {
 } from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { newGate } from '../../support/runs/gate.ts'
-import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { LONG_MS } from '../../support/campaign.ts'
 
 // Each round kills a server, starts it again and waits until it has caught up.
@@ -56,11 +56,10 @@ describe('a server that is killed while it builds', () => {
     await gate.open()
     const ended = await endedRevision(weir, id, revision_id)
     expect(ended).toMatchObject({ status: 'DEPLOYED', weir: { number: 1, is_active: true } })
-    const run = await weir.json('/deployments/killed/runs/wait', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ assistant_id: 'agent', input: {} }),
-    })
+    const run = await weir.json(
+      '/deployments/killed/runs/wait',
+      jsonBody('POST', { assistant_id: 'agent', input: {} }),
+    )
     expect(run).toEqual({ said: 'built nothing' })
   })
 })

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
+import { jsonBody } from '../../support/servers/weir-process.ts'
 
 const weir = useOwnWeir()
 const MEMBERS = 400
@@ -18,11 +19,7 @@ const document = (round: number): string => {
 }
 
 const apply = (text: string, dry_run = false): Promise<Plan> =>
-  weir.current().json<Plan>('/api/v1/setup', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ document: text, dry_run }),
-  })
+  weir.current().json<Plan>('/api/v1/setup', jsonBody('POST', { document: text, dry_run }))
 
 async function toDo(text: string): Promise<number> {
   return (await apply(text, true)).steps.filter(({ action }) => action !== 'keep').length

@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import { nextMillisecond } from '../../support/eventually.ts'
 import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { type ApiAnswer, type CheckedApi, openCheckedApi } from '../../conformance/openapi/checked-api.ts'
+import { useFolder } from '../../support/folder.ts'
 
 type Workspace = SchemaTypes['workspace']
 type Member = SchemaTypes['member']
@@ -22,8 +20,8 @@ let weir: WeirProcess
 let api: CheckedApi
 let home: Workspace
 let other: Workspace
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-identity-'))
+useFolder(async (made) => {
+  dir = made
   weir = await startWeir(dir)
   api = await openCheckedApi(weir.url)
   home = (await get<Workspace[]>('/workspaces'))[0] as Workspace
@@ -32,7 +30,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await weir.stop()
-  await rm(dir, { recursive: true })
 })
 
 async function get<T>(path: string, key = KEY): Promise<T> {

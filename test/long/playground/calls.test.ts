@@ -7,6 +7,7 @@ import { type HeldVendor, startHeldVendor } from '../../support/servers/vendors/
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
 import { LONG_MS } from '../../support/campaign.ts'
+import { jsonBody } from '../../support/servers/weir-process.ts'
 
 // Chromium goes through many pages.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
@@ -48,11 +49,12 @@ describe.skipIf(!HAS_BROWSER)(`models in the playground in a browser (N15)${NO_B
       .innerText()
 
   async function putSecret(key: string, url: string): Promise<void> {
-    const answer = await server.current().request(`/api/v1/workspaces/current/secrets/${key}`, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ value: 'sk-fake-0123456789', hosts: [new URL(url).host] }),
-    })
+    const answer = await server
+      .current()
+      .request(
+        `/api/v1/workspaces/current/secrets/${key}`,
+        jsonBody('PUT', { value: 'sk-fake-0123456789', hosts: [new URL(url).host] }),
+      )
     expect(answer.status).toBe(204)
   }
 

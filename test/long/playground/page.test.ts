@@ -8,6 +8,7 @@ import { drained } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
 import { LONG_MS } from '../../support/campaign.ts'
+import { jsonBody } from '../../support/servers/weir-process.ts'
 
 // Chromium goes through many pages.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
@@ -47,11 +48,12 @@ describe.skipIf(!HAS_BROWSER)(`more of the playground in a browser (N15)${NO_BRO
   beforeAll(async () => {
     held = await startHeldVendor()
     await signIn(used.current().page, server.current())
-    const answer = await server.current().request(`/api/v1/workspaces/current/secrets/${SECRET}`, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ value: 'any', hosts: [new URL(held.url).host] }),
-    })
+    const answer = await server
+      .current()
+      .request(
+        `/api/v1/workspaces/current/secrets/${SECRET}`,
+        jsonBody('PUT', { value: 'any', hosts: [new URL(held.url).host] }),
+      )
     expect(answer.status).toBe(204)
   })
   afterAll(() => held.stop())
@@ -79,11 +81,9 @@ describe.skipIf(!HAS_BROWSER)(`more of the playground in a browser (N15)${NO_BRO
       outputs: { role: 'assistant', content: '18 °C' },
       extra: { metadata: { ls_provider: provider, ls_model_name: 'm' }, invocation_params: params },
     }
-    const answer = await server.current().request('/api/v1/runs/batch', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ post: [run], patch: [] }),
-    })
+    const answer = await server
+      .current()
+      .request('/api/v1/runs/batch', jsonBody('POST', { post: [run], patch: [] }))
     expect(answer.status).toBe(202)
     await drained(server.current())
     return id

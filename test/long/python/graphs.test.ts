@@ -12,6 +12,7 @@ import { PYTHON, withoutPython } from '../../support/python.ts'
 import { writePythonProject } from '../../support/runs/python-project.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/server.ts'
 import { LONG_MS } from '../../support/campaign.ts'
+import { newFolder } from '../../support/folder.ts'
 
 // Python starts slowly, once for each host.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
@@ -129,7 +130,7 @@ describe.skipIf(WITHOUT !== '')(`more of Python graphs${WITHOUT}`, () => {
 
 describe('a project with Python graphs on a machine without Python', () => {
   it('HOST-5: says what is missing, and the other graphs work', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'weir-no-python-'))
+    const dir = await newFolder()
     const GRAPHS = await writePythonProject(dir)
     const weir = await startWeir({ GRAPHS, PATH: dir, OTLP_GRPC_PORT: '0' })
     try {
@@ -140,7 +141,6 @@ describe('a project with Python graphs on a machine without Python', () => {
       expect(await wait('typescript')).toMatchObject({ log: ['begun', 'answered plain', 'finished'] })
     } finally {
       await weir.stop().catch(() => undefined)
-      await rm(dir, { recursive: true })
     }
   })
 })

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { campaign, LONG_MS } from '../../support/campaign.ts'
@@ -7,6 +6,7 @@ import { runRollbackRounds } from '../../support/faults/kill/rollback-rounds.ts'
 import { runKillRound, VICTIMS } from '../../support/faults/kill/run-kill-rounds.ts'
 import { withoutPython } from '../../support/python.ts'
 import { PYTHON_RUNS, startRunServer } from '../../support/runs/server.ts'
+import { newFolder } from '../../support/folder.ts'
 
 // Python starts slowly, once for each host.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
@@ -31,7 +31,7 @@ describe.skipIf(WITHOUT !== '')(`Python hosts${WITHOUT}`, () => {
   })
 
   it('runs that are rolled back at random moments leave nothing behind', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'weir-python-rollback-'))
+    const dataDir = await newFolder()
     const file = join(dataDir, 'beats')
     await writeFile(file, '')
     const server = await startRunServer(dataDir, PYTHON_RUNS)
@@ -40,7 +40,6 @@ describe.skipIf(WITHOUT !== '')(`Python hosts${WITHOUT}`, () => {
       expect(await runRollbackRounds(server, file, { threads: 10, rounds })).toBe(20 * rounds)
     } finally {
       expect(await server.stop()).toBe(0)
-      await rm(dataDir, { recursive: true })
     }
   })
 })

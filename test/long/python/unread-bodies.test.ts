@@ -1,13 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { LONG_MS } from '../../support/campaign.ts'
 import { PYTHON, withoutPython } from '../../support/python.ts'
 import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { useFolder } from '../../support/folder.ts'
 
 // Python starts slowly.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
@@ -66,8 +66,8 @@ describe.skipIf(WITHOUT !== '')(`a body that a Python app does not read${WITHOUT
   /** A connection that is used again, which an unread body would spoil. */
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 
-  beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'weir-unread-'))
+  useFolder(async (made) => {
+    dir = made
     for (const [name, content] of Object.entries(PROJECT)) await writeFile(join(dir, name), content)
     weir = await startWeir(join(dir, 'data'), {
       GRAPHS: join(dir, 'langgraph.json'),
@@ -78,7 +78,6 @@ describe.skipIf(WITHOUT !== '')(`a body that a Python app does not read${WITHOUT
   afterAll(async () => {
     agent.destroy()
     expect(await weir.stop()).toBe(0)
-    await rm(dir, { recursive: true })
   })
 
   const upload = (path: string, body: Buffer, headers: Record<string, string>): Promise<string> =>

@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, expect, it, vi } from 'vitest'
 import { campaign, LONG_MS } from '../../support/campaign.ts'
 import { runRollbackRounds } from '../../support/faults/kill/rollback-rounds.ts'
 import { type RunServer, startRunServer } from '../../support/runs/server.ts'
+import { useFolder } from '../../support/folder.ts'
 
 // Many runs, and values of many megabytes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
@@ -14,14 +14,13 @@ const ROUNDS = campaign(5, 2)
 
 let dataDir: string
 let server: RunServer
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'weir-rollback-'))
+useFolder(async (made) => {
+  dataDir = made
   await writeFile(join(dataDir, 'beats'), '')
   server = await startRunServer(dataDir)
 })
 afterAll(async () => {
   expect(await server.stop()).toBe(0)
-  await rm(dataDir, { recursive: true })
 })
 
 const EACH = THREADS * ROUNDS

@@ -104,18 +104,16 @@ async function share(
   { id, project_id }: { id: string; project_id: string },
 ): Promise<void> {
   const { share_token } = await eventually(() =>
-    weir.json<{ share_token: string }>(`/api/v1/runs/${id}/share`, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ run_id: id, share_token: crypto.randomUUID() }),
-    }),
+    weir.json<{ share_token: string }>(
+      `/api/v1/runs/${id}/share`,
+      jsonBody('PUT', { run_id: id, share_token: crypto.randomUUID() }),
+    ),
   )
   for (const version of ['v1', 'v2']) records.add(`/api/${version}/public`, { token: share_token, id })
-  const { url } = await weir.json<{ url: string }>('/api/v1/feedback/tokens', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ run_id: id, feedback_key: 'score' }),
-  })
+  const { url } = await weir.json<{ url: string }>(
+    '/api/v1/feedback/tokens',
+    jsonBody('POST', { run_id: id, feedback_key: 'score' }),
+  )
   records.add('/api/v1/feedback/tokens', { token: url.slice(url.lastIndexOf('/') + 1) })
   records.add('/api/v1/runs', { id, path: '/inputs/file' })
   const run = await weir.json<{ attachments: Record<string, string> }>(

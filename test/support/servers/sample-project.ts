@@ -3,6 +3,7 @@ import { dottedSegment } from '../../../src/trace/derive/lineage/dotted-order.ts
 import { between, chance, pick, type Random, seededRandom } from '../seeded-random.ts'
 import { drained } from './server.ts'
 import type { UsedWeir } from './use-weir.ts'
+import { jsonBody } from './weir-process.ts'
 
 /** Name of the project that `sendSamples` fills. */
 export const SAMPLE_PROJECT = 'travel-agent'
@@ -155,11 +156,10 @@ export async function sendSamples(weir: UsedWeir, now: number, traces = 240): Pr
     sent.push(...runs)
   }
   for (let from = 0; from < sent.length; from += BATCH) {
-    const answer = await weir.request('/api/v1/runs/batch', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ post: sent.slice(from, from + BATCH) }),
-    })
+    const answer = await weir.request(
+      '/api/v1/runs/batch',
+      jsonBody('POST', { post: sent.slice(from, from + BATCH) }),
+    )
     if (!answer.ok) throw new Error(`samples were refused: ${await answer.text()}`)
   }
   await drained(weir)

@@ -160,6 +160,6 @@ function handle(
   }
 }
 
-export function jsonBody(method: string, value: unknown): RequestInit {
+export function jsonBody(method: string, value: unknown) {
   return { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) }
 }

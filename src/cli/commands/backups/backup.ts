@@ -18,25 +18,18 @@ the server: the key of encrypted secrets is in it. weir restore puts it back.
 Options:
   -h, --help  print this`
 
-const FLAGS = { help: { type: 'boolean', short: 'h' } } as const
-
 /** `weir backup`; returns 0 if the backup is complete. */
 export async function backup(args: string[]): Promise<number> {
   const dir = folderOf(args, 'backup', HELP)
-  if (dir === undefined) return 0
   const started = performance.now()
   const manifest = await backUpServer(partsOf(dir))
   console.log(backupText('Backed up', manifest, performance.now() - started))
   return 0
 }
 
-/** The folder that the command names; undefined after it printed its help. @throws AppError invalid_request */
-export function folderOf(args: string[], command: string, help: string): string | undefined {
-  const { values, positionals } = readArguments(args, FLAGS, help)
-  if (values.help === true) {
-    console.log(help)
-    return undefined
-  }
+/** The folder that the command names. @throws AppError invalid_request */
+export function folderOf(args: string[], command: string, help: string): string {
+  const { positionals } = readArguments(args, {}, help)
   const [dir] = positionals
   if (dir !== undefined && positionals.length === 1) return dir
   throw misused(`weir ${command} takes one folder${saidText(positionals)}.`, help)

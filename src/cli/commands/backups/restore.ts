@@ -16,7 +16,6 @@ Options:
 /** `weir restore`; returns 0 if everything is restored. */
 export async function restore(args: string[]): Promise<number> {
   const dir = folderOf(args, 'restore', HELP)
-  if (dir === undefined) return 0
   const started = performance.now()
   const manifest = await restoreServer(partsOf(dir))
   console.log(backupText('Restored', manifest, performance.now() - started))

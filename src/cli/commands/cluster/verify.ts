@@ -31,16 +31,11 @@ const FLAGS = {
   ...FORMAT_FLAGS,
   key: { type: 'string' },
   tenant: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 /** `weir cluster verify`: tries the servers of a cluster. */
 export async function cluster(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   if (positionals.length !== 1 || positionals[0] !== 'verify')
     throw misusedWords(positionals, { verify: 'only options' }, HELP)
   const asJson = wantsJson(values)

@@ -13,7 +13,6 @@ export const RUNS_FLAGS = {
   mode: { type: 'string', multiple: true },
   'from-start': { type: 'boolean' },
   ...FORMAT_FLAGS,
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 /** Values of RUNS_FLAGS; `asJson`: JSON is printed instead of tables. */

@@ -16,7 +16,6 @@ const REQUESTS_AT_ONCE = 8
 /** The status shown for an interrupted run while its thread waits for a resume. */
 const WAITS = 'waits for a human'
 
-/** `weir runs list`. */
 export async function listRuns(flags: RunsFlags): Promise<number> {
   const limit = /^\d{1,4}$/.test(flags.limit) ? Number(flags.limit) : 0
   if (limit < 1 || limit > MAX_LIMIT)

@@ -19,8 +19,6 @@ for several servers.
 Options:
   -h, --help  print this`
 
-const FLAGS = { help: { type: 'boolean', short: 'h' } } as const
-
 /** @throws AppError data_dir_unusable */
 async function assertServerIn(dataDir: string): Promise<void> {
   await access(join(dataDir, 'weir.db')).catch(() => {
@@ -30,11 +28,7 @@ async function assertServerIn(dataDir: string): Promise<void> {
 
 /** `weir secrets rotate`; returns 0 if all secrets are encrypted with the new key. */
 export async function secrets(args: string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, FLAGS, HELP)
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
+  const { positionals } = readArguments(args, {}, HELP)
   if (positionals.length !== 1 || positionals[0] !== 'rotate')
     throw misused(`weir secrets takes one word, rotate${saidText(positionals)}.`, HELP)
   const config = keepFilesPrivate(readConfig())

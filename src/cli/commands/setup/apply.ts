@@ -28,7 +28,6 @@ const FLAGS = {
   ...API_FLAGS,
   plan: { type: 'boolean' },
   ...FORMAT_FLAGS,
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 type Plan = SchemaTypes['setup-plan']
@@ -40,10 +39,6 @@ const FAILED = 1
 /** `weir setup`: applies a set-up file, shows what would change, or writes one. */
 export async function setup(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   const [action, file, ...rest] = positionals
   if (action === 'export' && rest.length === 0 && values.plan !== true) return await exportSetup(values, file)
   if (action !== 'apply' || file === undefined || rest.length > 0)

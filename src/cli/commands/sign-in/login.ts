@@ -23,16 +23,11 @@ Options:
 const FLAGS = {
   'no-browser': { type: 'boolean' },
   url: API_FLAGS.url,
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 /** `weir login`: gets a personal access token over the sign-in of browsers (TEAM-8). */
 export async function login(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   if (positionals.length > 0)
     throw misused(`weir login takes options only, not ${positionals.join(' ')}.`, HELP)
   const settings = readClientSettings()

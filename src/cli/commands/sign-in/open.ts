@@ -19,16 +19,11 @@ const FLAGS = {
   'no-browser': { type: 'boolean' },
   url: { type: 'string' },
   key: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 /** `weir open`: prints a sign-in link, and opens it in a browser when standard output is a terminal. */
 export async function open(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   if (positionals.length > 0)
     throw misused(`weir open takes options only, not ${positionals.join(' ')}.`, HELP)
   const { url, key } = values

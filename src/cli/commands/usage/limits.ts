@@ -28,7 +28,6 @@ const FLAGS = {
   workspace: { type: 'string' },
   'api-key': { type: 'string' },
   soft: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
 } as const
 
 const ACTIONS = { list: 'options only', set: 'one number of traces', remove: 'the id of one limit' }
@@ -39,10 +38,6 @@ type Options = ReturnType<typeof readArguments<typeof FLAGS>>['values']
 /** `weir usage limits`: shows, sets and removes monthly limits. */
 export async function usageLimits(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
-  if (values.help === true) {
-    console.log(HELP)
-    return 0
-  }
   const [action = 'list', subject] = positionals
   const wanted = { list: 0, set: 1, remove: 1 }[action]
   if (wanted === undefined || positionals.length > wanted + 1 || (wanted === 1 && subject === undefined))

@@ -14,7 +14,7 @@ ${FORMAT_HELP}
 ${API_HELP}
   -h, --help       print this`
 
-const FLAGS = { ...API_FLAGS, ...FORMAT_FLAGS, help: { type: 'boolean', short: 'h' } } as const
+const FLAGS = { ...API_FLAGS, ...FORMAT_FLAGS } as const
 const PATH = '/orgs/current/billing/usage-rebuild'
 const POLL_MS = 250
 /** Maximum number of successive polls (half a minute) that servers without the rebuild may answer. */
@@ -30,10 +30,6 @@ export async function usageRebuild(args: string[]): Promise<number> {
   const { values: options, positionals } = readArguments(args, FLAGS, HELP)
   if (positionals.length > 0)
     throw misused(`weir usage rebuild takes no arguments${saidText(positionals)}.`, HELP)
-  if (options.help === true) {
-    console.log(HELP)
-    return 0
-  }
   const asJson = wantsJson(options)
   const api = await connectApi(options)
   const first = await api.json<Rebuild>(PATH, { method: 'POST' })

@@ -22,7 +22,6 @@ export interface HistorySource {
 
 /** One state of the response. */
 interface Shown {
-  /** Id of the checkpoint. */
   id: string
   /** JSON of the ThreadState. */
   text: string

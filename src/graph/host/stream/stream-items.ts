@@ -9,7 +9,6 @@ export type StreamChunk = readonly [namespace: readonly string[], mode: string, 
 export interface StreamItems {
   /** Returns the items of a chunk: usually one; none for modes that were not requested. */
   ofChunk(chunk: StreamChunk): StreamItem[]
-  /** Returns the item of an event of `streamEvents`. */
   ofEvent(event: object): StreamItem
   /** Returns the last items of a run that did not fail: its interrupts as a `values` event. */
   atEnd(): StreamItem[]

@@ -31,7 +31,6 @@ function textOf(block: JsonValue): string | undefined {
     : undefined
 }
 
-/** A file of a message. */
 function fileParts(block: JsonObject): Part[] {
   const found = messageFile(block)
   if (found === undefined) return []

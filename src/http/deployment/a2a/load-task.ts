@@ -10,7 +10,6 @@ import { answerParts, historyOf } from './content.ts'
 import { A2aFault } from './faults.ts'
 import type { Artifact, Task, TaskState, TaskStatus } from './model.ts'
 
-/** What of a task is shown. */
 export interface TaskView {
   /** Messages; 0 for none. */
   history: number

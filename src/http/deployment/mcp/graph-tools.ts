@@ -13,7 +13,6 @@ interface Assistant {
   description?: string | null
 }
 
-/** An assistant with the name of its tool. */
 interface NamedAssistant extends Assistant {
   tool: string
 }

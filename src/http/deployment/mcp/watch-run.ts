@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../../base/pause.ts'
 import { RpcFault } from '../../mcp/message.ts'
 import type { Batch } from '../../../events/event-log.ts'
 import type { Call } from '../../../runs/runs.ts'
@@ -95,14 +96,6 @@ export async function nextRun(
 }
 
 /** The value; @throws RpcFault internal when the client leaves before it is there */
-export async function whileHere<T>(value: Promise<T>, gone: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const leave = (): void => reject(new RpcFault('internal', 'The client has left.'))
-  if (gone.aborted) leave()
-  else gone.addEventListener('abort', leave, { once: true })
-  try {
-    return await Promise.race([value, promise])
-  } finally {
-    gone.removeEventListener('abort', leave)
-  }
+export function whileHere<T>(value: Promise<T>, gone: AbortSignal): Promise<T> {
+  return unlessAborted(value, gone, () => new RpcFault('internal', 'The client has left.'))
 }

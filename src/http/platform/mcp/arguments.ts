@@ -21,7 +21,6 @@ export type ArgumentSpecs = Readonly<Record<string, ArgumentSpec>>
 /** The checked arguments of a call. */
 export interface Arguments {
   text(name: string): string | undefined
-  /** The value of a required argument. */
   required(name: string): string
   /** The value, or the default of its specification. */
   integer(name: string): number
@@ -29,7 +28,6 @@ export interface Arguments {
   json(name: string): JsonValue | undefined
 }
 
-/** The JSON Schema of a tool's arguments. */
 export function inputSchema(specs: ArgumentSpecs): JsonObject {
   const properties = Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, schemaOf(spec)]))
   const required = Object.keys(specs).filter((name) => specs[name]?.required === true)

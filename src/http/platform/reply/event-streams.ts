@@ -24,7 +24,6 @@ export interface EventStreams {
    * streams end.
    */
   body(events: (signal: AbortSignal) => AsyncIterable<SentEvent>, holder: string): LiveBody
-  /** Ends all streams. */
   close(): void
 }
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isLoopback } from '../../../base/loopback.ts'
 
-/** The addresses of this server. */
 export interface OwnAddresses {
   /** PUBLIC_URL. */
   publicUrl?: string | undefined

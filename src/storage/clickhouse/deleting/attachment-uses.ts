@@ -1,5 +1,6 @@
 import { chunksOf } from '../../../base/chunks.ts'
 import type { ClickHouse } from '../connect.ts'
+import { isRepaired, noteRepaired } from '../repairs.ts'
 import type { RunSet } from './run-set.ts'
 
 const NAME = 'attachment_uses'
@@ -15,7 +16,7 @@ export async function usedAttachments(
   sha256s: readonly string[],
 ): Promise<Set<string>> {
   const statements = [`SELECT DISTINCT lower(hex(sha256)) AS used FROM attachment_uses WHERE ${THESE}`]
-  if (!(await isFilled(clickhouse)))
+  if (!(await isRepaired(clickhouse, NAME)))
     statements.push(
       `SELECT DISTINCT arrayJoin(${SHA256}) AS used FROM run_fragments
        WHERE attachments != '' AND used IN {sha256s:Array(String)}`,
@@ -47,18 +48,11 @@ export async function deleteAttachmentUses(
  * nothing.
  */
 export async function fillAttachmentUses(clickhouse: ClickHouse, signal: AbortSignal): Promise<void> {
-  if (signal.aborted || (await isFilled(clickhouse))) return
+  if (signal.aborted || (await isRepaired(clickhouse, NAME))) return
   await clickhouse.command(
     `INSERT INTO attachment_uses (sha256, workspace_id, run_id)
      SELECT DISTINCT toFixedString(unhex(arrayJoin(${SHA256})), 32), workspace_id, run_id
      FROM run_fragments WHERE attachments != ''`,
   )
-  await clickhouse.command('INSERT INTO repairs (name) SELECT {name:String}', { params: { name: NAME } })
-}
-
-async function isFilled(clickhouse: ClickHouse): Promise<boolean> {
-  const done = await clickhouse.rows('SELECT 1 FROM repairs WHERE name = {name:String} LIMIT 1', {
-    params: { name: NAME },
-  })
-  return done.length > 0
+  await noteRepaired(clickhouse, NAME)
 }

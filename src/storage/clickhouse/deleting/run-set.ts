@@ -7,7 +7,6 @@ export interface RunSet {
   /** Condition on `workspace_id` and `run_id`, and on `run_id` alone. */
   sql: string
   ofRuns: string
-  /** The parameters of the condition. */
   params: { readonly workspace_id: string } & Readonly<Record<string, unknown>>
 }
 

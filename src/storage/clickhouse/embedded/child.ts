@@ -2,11 +2,11 @@
  * Entry of the process that runs chDB (decision D-3). Its working folder contains the bodies of inserts. It receives
  * messages over the IPC channel. When its parent exits, the channel closes and this process exits too.
  */
+import { within } from '../../../base/background/within.ts'
 import { once } from 'node:events'
 import { readdir, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Engine, openEngine } from './engine.ts'
 import { createEngineServer, isInsertBody } from './http-server.ts'
 import type { ChildAnswer, OpenEngine, StopMessage } from './messages.ts'
@@ -51,7 +51,7 @@ async function open(message: OpenEngine): Promise<() => Promise<boolean>> {
     server.close()
     server.closeIdleConnections()
     const closed = engine.close().then(() => true)
-    return Promise.race([closed, delay(STOP_MS, false, { ref: false })])
+    return within(closed, STOP_MS, () => false)
   }
 }
 

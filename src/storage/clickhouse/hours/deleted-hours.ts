@@ -1,5 +1,6 @@
 import { systemRows } from '../cluster/layout.ts'
 import type { ClickHouse } from '../connect.ts'
+import { noteRepaired } from '../repairs.ts'
 import type { RunSet } from '../deleting/run-set.ts'
 import { RUN_HOUR, TRACE_HOUR } from './trace-hour.ts'
 
@@ -73,8 +74,6 @@ export async function markForeignDeletions(clickhouse: ClickHouse): Promise<void
        WHERE {workspace_id:String} IN ('', toString(workspace_id)) GROUP BY workspace_id, project_id, hour, run_hour`,
       { params: { workspace_id } },
     )
-    await clickhouse.command('INSERT INTO repairs (name) SELECT {name:String}', {
-      params: { name: id },
-    })
+    await noteRepaired(clickhouse, id)
   }
 }

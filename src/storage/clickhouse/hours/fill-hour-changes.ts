@@ -1,33 +1,15 @@
 import type { Logger } from '../../../base/log.ts'
 import type { ClickHouse } from '../connect.ts'
+import { repairByDay } from '../repairs.ts'
 import { RUN_HOUR, TRACE_HOUR } from './trace-hour.ts'
 
 /** The repair after which every row of `runs` is marked in `hour_changes`. */
 export const FILLED = 'hour_changes'
-const DAY = 86_400_000
 
-/**
- * Marks the hours of rows of earlier releases, the newest first. It is done once for each store; if interrupted, it
- * starts again, and marking an hour several times only means that its figures are computed again.
- */
-export async function fillHourChanges(
-  clickhouse: ClickHouse,
-  signal: AbortSignal,
-  logger: Logger,
-): Promise<void> {
-  const done = await clickhouse.rows('SELECT 1 FROM repairs WHERE name = {name:String} LIMIT 1', {
-    params: { name: FILLED },
-  })
-  if (done.length > 0) return
-  const days = await clickhouse.rows<{ day: number }>(
-    `SELECT DISTINCT toInt32(floor(toUnixTimestamp64Milli(sort_time) / ${DAY})) AS day FROM runs ORDER BY day DESC`,
-  )
-  for (const { day } of days) {
-    if (signal.aborted) return
-    await clickhouse.command(markSql, { params: { from: day * DAY, to: (day + 1) * DAY } })
-  }
-  await clickhouse.command('INSERT INTO repairs (name) SELECT {name:String}', { params: { name: FILLED } })
-  if (days.length > 0) logger.info({ days: days.length }, 'figures of stored traces are computed from now on')
+/** Marks the hours of rows of earlier releases. Marking one several times only computes its figures again. */
+export function fillHourChanges(clickhouse: ClickHouse, signal: AbortSignal, logger: Logger): Promise<void> {
+  const logged = 'figures of stored traces are computed from now on'
+  return repairByDay(clickhouse, { name: FILLED, sql: markSql, logged }, signal, logger)
 }
 
 /** Writes for older rows what the view of migration 0018 writes for new ones. */

@@ -19,7 +19,6 @@ const MAX_TOGETHER = 240
 const RECENT_SECONDS = 2 * DELETION_SECONDS
 const PATIENT = { max_execution_time: 300 }
 
-/** An hour of a project to compute. */
 interface DueHour extends HourRows {
   workspace_id: string
   project_id: string

@@ -5,7 +5,6 @@ import { readingStats } from './run-stats.ts'
 const WORKSPACE = '00000000-0000-0000-0000-000000000001'
 
 const NONE: [] = []
-/** A row of figures. */
 const FIGURES = {
   grp: '',
   bucket: 0,

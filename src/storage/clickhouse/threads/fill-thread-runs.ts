@@ -1,31 +1,11 @@
 import type { Logger } from '../../../base/log.ts'
 import type { ClickHouse } from '../connect.ts'
+import { repairByDay } from '../repairs.ts'
 
-const NAME = 'thread_runs'
-const DAY = 86_400_000
-
-/**
- * Copies rows of earlier releases into `thread_runs`, the newest first, so that their threads are listed. The copy is done
- * once for each store; if interrupted, the copy starts again, and repeating it changes nothing.
- */
-export async function fillThreadRuns(
-  clickhouse: ClickHouse,
-  signal: AbortSignal,
-  logger: Logger,
-): Promise<void> {
-  const done = await clickhouse.rows('SELECT 1 FROM repairs WHERE name = {name:String} LIMIT 1', {
-    params: { name: NAME },
-  })
-  if (done.length > 0) return
-  const days = await clickhouse.rows<{ day: number }>(
-    `SELECT DISTINCT toInt32(floor(toUnixTimestamp64Milli(sort_time) / ${DAY})) AS day FROM runs ORDER BY day DESC`,
-  )
-  for (const { day } of days) {
-    if (signal.aborted) return
-    await clickhouse.command(fillSql, { params: { from: day * DAY, to: (day + 1) * DAY } })
-  }
-  await clickhouse.command('INSERT INTO repairs (name) SELECT {name:String}', { params: { name: NAME } })
-  if (days.length > 0) logger.info({ days: days.length }, 'the threads of stored traces can be listed')
+/** Copies rows of earlier releases into `thread_runs`, so that their threads are listed. */
+export function fillThreadRuns(clickhouse: ClickHouse, signal: AbortSignal, logger: Logger): Promise<void> {
+  const logged = 'the threads of stored traces can be listed'
+  return repairByDay(clickhouse, { name: 'thread_runs', sql: fillSql, logged }, signal, logger)
 }
 
 /**

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../base/chunks.ts'
 import { NIL_UUID } from '../../../base/ids.ts'
 import type { RollupUnit } from '../../../usage/counting/rollups.ts'
 import type { Grouping, UsageCount, UsageQuery, UsageCounts } from '../../../usage/report/source.ts'
@@ -69,8 +70,9 @@ class Counting {
     const hours: Loose[] = []
     if (hour_from < Math.min(day_from * 24, hour_to) || Math.max(day_to * 24, hour_from) < hour_to)
       hours.push(...(await this.#rolled('hour', OTHER_HOURS, { workspaces })))
-    for (const part of slices(days)) hours.push(...(await this.#rolled('hour', HOURS_OF_DAYS, listOf(part))))
-    for (const part of slices(hours)) await this.#live(LISTED_HOURS, listOf(part))
+    for (const part of chunksOf(days, LISTED_AT_ONCE))
+      hours.push(...(await this.#rolled('hour', HOURS_OF_DAYS, listOf(part))))
+    for (const part of chunksOf(hours, LISTED_AT_ONCE)) await this.#live(LISTED_HOURS, listOf(part))
   }
 
   async #ends(workspaces: readonly string[]): Promise<void> {
@@ -128,11 +130,6 @@ function boundsOf({ start, end, origin, stride }: UsageQuery) {
 }
 
 const LISTED_AT_ONCE = 4_000
-
-function slices(loose: readonly Loose[]): Loose[][] {
-  const count = Math.ceil(loose.length / LISTED_AT_ONCE)
-  return Array.from({ length: count }, (_, i) => loose.slice(i * LISTED_AT_ONCE, (i + 1) * LISTED_AT_ONCE))
-}
 
 function listOf(loose: readonly Loose[]) {
   return {

@@ -4,7 +4,6 @@ import type { Delivery, DeliveryStore } from '../../../runs/webhooks/deliveries.
 import type { Database } from '../driver/database.ts'
 import { alertsLock } from './alert-store.ts'
 
-/** A notification to deliver. */
 export interface DueNotification extends Delivery {
   alert_id: string
   change_no: number

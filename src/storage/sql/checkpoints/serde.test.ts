@@ -16,7 +16,6 @@ import { describe, expect, it } from 'vitest'
 import { decodeValue, encodePlain, encodeValue } from './serde.ts'
 import { tries } from '../../../../test/support/properties.ts'
 
-/** LangChain's own serializer. */
 const serde: SerializerProtocol = new MemorySaver().serde
 
 const key = fc

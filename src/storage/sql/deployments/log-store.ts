@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../base/chunks.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { LINE_LEVELS, MAX_LOG_BYTES, MAX_MESSAGE_BYTES } from '../../../deploy/stores/log-lines.ts'
 import type { DeploymentLogStore, LogLine, LogQuery, NewLogLine } from '../../../deploy/stores/log-lines.ts'
@@ -23,8 +24,8 @@ export function createDeploymentLogStore(
     async append(deployment_id, lines) {
       await database.tx(`deployment-logs:${deployment_id}`, async (session) => {
         const start = Math.max(clock.now() * US_PER_MS, (await newest(session, deployment_id)) + 1)
-        for (let at = 0; at < lines.length; at += SLICE)
-          await insert(session, deployment_id, lines.slice(at, at + SLICE), start + at)
+        for (const [index, some] of chunksOf(lines, SLICE).entries())
+          await insert(session, deployment_id, some, start + index * SLICE)
       })
       const bytes = lines.reduce((sum, { message }) => sum + bytesOf(cut(storableText(message))), 0)
       added.set(deployment_id, (added.get(deployment_id) ?? 0) + bytes)

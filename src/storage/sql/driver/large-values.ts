@@ -8,7 +8,6 @@ export const LARGE_BYTES = 1 << 20
 export interface StatementThread {
   /** @throws AppError the error of the task in the thread; worker_failed if the thread ends */
   run<T>(task: StatementTask): Promise<T>
-  /** Closes its connection. */
   close(): Promise<void>
 }
 

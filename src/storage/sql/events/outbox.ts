@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { within } from '../../../base/background/within.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { newUuid } from '../../../base/ids.ts'
 import type { Logger } from '../../../base/log.ts'
@@ -186,8 +186,7 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
     },
     async close() {
       clearInterval(timer)
-      const sent = last
-      await Promise.race([sent, delay(OTHERS_MS, undefined, { ref: false })])
+      await within(last, OTHERS_MS, () => undefined)
       closing.abort()
     },
   }

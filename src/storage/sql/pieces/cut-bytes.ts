@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 
-/** A part of a text. */
 export interface CutPiece {
   /** 132 bits of the SHA-256 of its bytes, as 22 characters: the first of a text, the last of other bytes. */
   hash: string

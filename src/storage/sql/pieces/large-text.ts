@@ -1,6 +1,5 @@
 import { cutBytes, HASH_CHARS } from './cut-bytes.ts'
 
-/** The thread that a text belongs to. */
 export interface TextOwner {
   thread_id: string
   deployment_id: string
@@ -70,7 +69,6 @@ export function cutIntoPieces({ text, isBase64 }: Pick<LargeText, 'text' | 'isBa
   return { list, pieces }
 }
 
-/** The hashes of a list of pieces. */
 export function hashesOf(list: string): string[] {
   const hashes: string[] = []
   for (let at = HEAD_CHARS; at < list.length; at += HASH_CHARS) hashes.push(list.slice(at, at + HASH_CHARS))

@@ -57,7 +57,6 @@ export async function keepPieces(
   if (dialect === 'postgres') await session.query(LOCK_SHARED, [pieceLock(owner)])
 }
 
-/** Copies all pieces of a thread to a new thread. */
 export async function copyPieces(session: SqlSession, owner: TextOwner, new_id: string): Promise<void> {
   await session.query(
     `INSERT INTO value_pieces (of_thread, hash, of_deployment, of_workspace, piece)

@@ -88,7 +88,6 @@ export function createProjectViewStore(database: Database, clock: Clock): Projec
   }
 }
 
-/** Deletes the views of a project that is deleted. */
 export async function deleteViewsOf(
   session: SqlSession,
   workspace_id: string,

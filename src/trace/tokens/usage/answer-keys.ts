@@ -91,7 +91,6 @@ const RANKED: ReadonlyMap<string, readonly [kind: KeyFacts['kind'], rank: number
   ).map(([key, kind], rank) => [key, [kind, rank]]),
 )
 
-/** Names of counts. */
 const COUNT_NAME = /(?:_tokens|Tokens|TokenCount|_token_count|eval_count|_pixels)$/
 /** Objects with counts that are not the call's: the table of answers reads or reports them. */
 const OTHERS = /^(?:(?:summary|intents|topics|sentiment)_info|svg_usage|details)$/

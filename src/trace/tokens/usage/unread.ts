@@ -5,7 +5,6 @@ import type { FoundUsage } from './places.ts'
 import type { UnreadNumber } from './walk.ts'
 
 const SIDES = ['input', 'output'] as const
-/** Number of unread numbers that the issue names. */
 const MOST_NAMED = 5
 
 /** Reports the numbers of usage objects that no row knows, and objects that were too large to visit (rule U7). */

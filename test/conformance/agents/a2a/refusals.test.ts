@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { message, send, useAgents } from './agents.ts'
+import { jsonBody } from '../../../support/servers/weir-process.ts'
 
 const { setup, ids, withKey, clientOf, rpc, codeOf } = useAgents()
 
@@ -75,11 +76,10 @@ describe('refusals', () => {
   it('A2A-11: a stream whose task is deleted ends with an error', async () => {
     const parts = [{ data: { kind: 'slow' } }]
     const sent = of({ messageId: crypto.randomUUID(), parts, contextId: crypto.randomUUID() })
-    const response = await withKey(`${setup().url}/a2a/${ids.get('kinds')}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 4, method: 'SendStreamingMessage', params: sent }),
-    })
+    const response = await withKey(
+      `${setup().url}/a2a/${ids.get('kinds')}`,
+      jsonBody('POST', { jsonrpc: '2.0', id: 4, method: 'SendStreamingMessage', params: sent }),
+    )
     await setup().client.threads.delete(sent.message.contextId)
     const events = [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(([, data = '']) => data)
     expect(JSON.parse(events.at(-1) ?? '{}')).toMatchObject({ id: 4, error: { code: -32001 } })

@@ -5,6 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
 import { expect } from 'vitest'
 import type { UsedWeir } from '../../../support/servers/use-weir.ts'
+import { jsonBody } from '../../../support/servers/weir-process.ts'
 
 export const CALLBACK = 'http://127.0.0.1:33418/callback'
 export const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -13,11 +14,7 @@ export const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 export function oauthClients(server: () => Pick<UsedWeir, 'url' | 'key'>) {
   /** Signs a browser in with a key; returns its cookie. */
   async function signIn(key = server().key): Promise<string> {
-    const response = await fetch(`${server().url}/auth/session`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ key }),
-    })
+    const response = await fetch(`${server().url}/auth/session`, jsonBody('POST', { key }))
     return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
   }
 
@@ -88,11 +85,10 @@ export function oauthClients(server: () => Pick<UsedWeir, 'url' | 'key'>) {
 
   /** A client that sends no `resource`, as most do today; `code` asks for a code and returns it. */
   async function plainClient() {
-    const registered = await fetch(`${server().url}/oauth/register`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ redirect_uris: [CALLBACK], client_name: 'plain' }),
-    })
+    const registered = await fetch(
+      `${server().url}/oauth/register`,
+      jsonBody('POST', { redirect_uris: [CALLBACK], client_name: 'plain' }),
+    )
     const { client_id } = (await registered.json()) as { client_id: string }
     const verifier = 'v'.repeat(43)
     const query = (changed: Record<string, string> = {}) =>

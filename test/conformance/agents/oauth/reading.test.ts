@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { platformRoutes } from '../../../../src/http/platform/routes.ts'
 import { useWeir } from '../../../support/servers/use-weir.ts'
 import { FORM, oauthClients } from './clients.ts'
+import { jsonBody } from '../../../support/servers/weir-process.ts'
 
 const weirOfFile = useWeir()
 const server = () => weirOfFile.current()
@@ -69,13 +70,7 @@ describe('a client without a key', () => {
 
   it('OAU-3: registers https and loopback addresses only, and returns to the registered one at any port', async () => {
     const register = async (uri: string) =>
-      (
-        await fetch(`${server().url}/oauth/register`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ redirect_uris: [uri] }),
-        })
-      ).status
+      (await fetch(`${server().url}/oauth/register`, jsonBody('POST', { redirect_uris: [uri] }))).status
     for (const uri of ['http://evil.example/', 'javascript:alert(1)', 'https://a.example/#x', 'cursor://x'])
       expect([uri, await register(uri)]).toEqual([uri, 400])
     expect(await register('https://a.example/callback')).toBe(201)

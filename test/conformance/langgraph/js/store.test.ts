@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../../../support/eventually.ts'
 import { refusal, useDeployment } from '../../deployments/use-deployment.ts'
 import { inLong } from '../../../support/length.ts'
+import { jsonBody } from '../../../support/servers/weir-process.ts'
 
 describe('the store of the SDK', () => {
   const setup = useDeployment()
@@ -84,11 +85,7 @@ describe('the store of the SDK', () => {
     const detail = 'Namespace labels cannot be empty or contain periods. Received: '
     const { request } = setup()
     const put = (body: object): Promise<Response> =>
-      request('/store/items', {
-        method: 'PUT',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ key: 'k', value: {}, ...body }),
-      })
+      request('/store/items', jsonBody('PUT', { key: 'k', value: {}, ...body }))
     const dotted = await put({ namespace: ['a.b'] })
     expect([dotted.status, await dotted.json()]).toEqual([
       422,

@@ -55,7 +55,6 @@ function names(items: readonly Item[]): string[] {
   return items.map(({ event }) => event)
 }
 
-/** The number of events of each name. */
 function counts(items: readonly Item[]): Record<string, number> {
   const found: Record<string, number> = {}
   for (const { event } of items) found[event] = (found[event] ?? 0) + 1

@@ -113,7 +113,6 @@ function falsified(name: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value as object).map(([key, item]) => [key, falsified(key, item)]))
 }
 
-/** Which cases are sent. */
 type Extent = 'every case' | 'every twelfth case'
 
 /** Registers the tests of the corpus of native requests. */

@@ -90,7 +90,6 @@ export interface ExpectedFacts {
   same_call_as?: string | null
 }
 
-/** A trace as read. */
 export interface ReadTrace {
   trace_id: string
   root: ReadTraceRun | null

@@ -201,7 +201,7 @@ export function findingTests({ server, used }: Used): void {
         .getByRole('row', { name: /^gold 1,100/ })
         .getByRole('link')
         .click()
-      await page.getByRole('heading', { name: 'Traces by plan of gold' }).waitFor()
+      await page.getByRole('heading', { name: 'Traces by plan: gold' }).waitFor()
       const list = page.getByRole('region', { name: 'Traces of the number' }).getByRole('row')
       await list.filter({ hasText: 'parcel_agent' }).waitFor()
       expect(await list.count()).toBe(2)

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readDeploymentFile } from '../../../../src/graph/project/deployment-file.ts'
@@ -18,6 +17,7 @@ import {
   stateOf,
 } from '../../../support/runs/hosts/graph-hosts.ts'
 import { inLong } from '../../../support/length.ts'
+import { newFolder } from '../../../support/folder.ts'
 
 describeHosts((open, language) => {
   let bench: HostBench
@@ -358,7 +358,7 @@ inLong(() => {
   `
 
     it('can load TypeScript graphs', async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'weir-alone-'))
+      const folder = await newFolder()
       await writeFile(join(folder, 'alone.ts'), source)
       await writeFile(join(folder, 'langgraph.json'), JSON.stringify({ graphs: { alone: 'alone.ts' } }))
       const alone = await openHostBench([], {
@@ -368,14 +368,13 @@ inLong(() => {
         expect(stateOf((await alone.run('alone', { said: 'nothing' })).end)).toEqual({ said: 'hello' })
       } finally {
         await alone.stop()
-        await rm(folder, { recursive: true, force: true })
       }
     })
   })
 })
 
 it('D-64: an interrupt that is too large in bytes fails its run, and the host lives', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-large-'))
+  const folder = await newFolder()
   const source = `import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph'
     const State = Annotation.Root({ size: Annotation() })
     const ask = ({ size }) => (size === 0 ? {} : { size: interrupt('漢'.repeat(size)) })
@@ -394,6 +393,5 @@ it('D-64: an interrupt that is too large in bytes fails its run, and the host li
     expect(done).toMatchObject({ kind: 'done' })
   } finally {
     await large.stop()
-    await rm(folder, { recursive: true, force: true })
   }
 })

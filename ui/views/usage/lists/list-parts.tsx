@@ -19,14 +19,14 @@ export function rangeText({ start_time, end_time, time_bucket }: CountedQuery): 
   return `from ${utcText(start_time)} to ${utcText(end_time)} UTC${bar}`
 }
 
-/** The title of a list, with the group that the address names, and a link to the usage page. */
-export function CountedHead({ title }: { title: string }) {
+/** The title of a list, with `before` and the group that the address names, and a link to the usage page. */
+export function CountedHead({ title, before = ' of ' }: { title: string; before?: string }) {
   const name = useParam(NAME)
   return (
     <div className={css['head']}>
       <h1>
         {title}
-        {name !== '' && ` of ${name}`}
+        {name !== '' && `${before}${name}`}
       </h1>
       <Link to="/usage">Usage</Link>
     </div>

@@ -84,7 +84,7 @@ export function StoredTraces() {
   const range = rangeText({ start_time: query.from, end_time: query.to, workspace_ids: [] })
   return (
     <div ref={page} className={css['page']}>
-      <CountedHead title={`Traces by ${query.key}`} />
+      <CountedHead title={`Traces by ${query.key}`} before=": " />
       <p className={css['note']}>
         {countText(traces.length)} {traces.length === 1 ? 'trace' : 'traces'}
         {hasNextPage ? ' so far' : ''}, {range}, newest first.{' '}

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { type AppFixture, startApp, WORKSPACE } from '../../../../../test/support/servers/app-fixture.ts'
+import { jsonBody } from '../../../../../test/support/servers/weir-process.ts'
 
 let fixture: AppFixture
 afterEach(() => fixture.stop())
@@ -14,11 +15,7 @@ async function post(body: object) {
       },
     },
   })
-  const answer = await fixture.request('/api/v1/runs/facets', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+  const answer = await fixture.request('/api/v1/runs/facets', jsonBody('POST', body))
   return { status: answer.status, json: await answer.json(), asked }
 }
 
@@ -82,11 +79,7 @@ async function compare(body: object) {
       },
     },
   })
-  const answer = await fixture.request('/api/v1/runs/differences', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+  const answer = await fixture.request('/api/v1/runs/differences', jsonBody('POST', body))
   return { status: answer.status, text: await answer.text(), asked }
 }
 

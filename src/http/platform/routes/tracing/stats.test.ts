@@ -2,6 +2,7 @@ import { afterEach, expect, it } from 'vitest'
 import { type AppFixture, startApp, WORKSPACE } from '../../../../../test/support/servers/app-fixture.ts'
 import { NOW } from '../../../../../test/support/faults/test-clock.ts'
 import type { RunFigures } from '../../../../ingest/store/stats-store.ts'
+import { jsonBody } from '../../../../../test/support/servers/weir-process.ts'
 
 let fixture: AppFixture
 afterEach(() => fixture.stop())
@@ -54,11 +55,7 @@ async function post(bodies: readonly object[], figures: readonly RunFigures[]) {
   })
   const answers: { status: number; json: unknown }[] = []
   for (const body of bodies) {
-    const answer = await fixture.request('/api/v1/runs/stats', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
+    const answer = await fixture.request('/api/v1/runs/stats', jsonBody('POST', body))
     answers.push({ status: answer.status, json: await answer.json() })
   }
   return { asked, answers }

@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../../../../support/eventually.ts'
 import { useDeployment } from '../../../deployments/use-deployment.ts'
 import { inLong } from '../../../../support/length.ts'
+import { jsonBody } from '../../../../support/servers/weir-process.ts'
 
 const setup = useDeployment('protocol-v2')
 const human = (content: string) => ({ messages: [{ role: 'user', content, id: 'u1' }] })
 
 /** Starts a run over protocol v2; resolves with its id. */
 async function start(thread_id: string, params: object): Promise<string> {
-  const response = await setup().request(`/threads/${thread_id}/commands`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ id: 1, method: 'run.start', params }),
-  })
+  const response = await setup().request(
+    `/threads/${thread_id}/commands`,
+    jsonBody('POST', { id: 1, method: 'run.start', params }),
+  )
   const answer = (await response.json()) as { result: { run_id: string } }
   return answer.result.run_id
 }

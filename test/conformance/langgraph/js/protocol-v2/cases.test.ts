@@ -6,6 +6,7 @@ import { startRecordingProxy } from '../../../../support/runs/streams/recording-
 import { useDeployment } from '../../../deployments/use-deployment.ts'
 import { describeCases, describeFaults } from './cases/player.ts'
 import { inLong } from '../../../../support/length.ts'
+import { jsonBody } from '../../../../support/servers/weir-process.ts'
 
 const setup = useDeployment('protocol-v2')
 
@@ -14,11 +15,10 @@ describeFaults()
 
 /** Sends a command with parameters that the SDK never sends. Resolves with the answer. */
 async function command(thread_id: string, method: string, params: object): Promise<Record<string, unknown>> {
-  const response = await setup().request(`/threads/${thread_id}/commands`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ id: 1, method, params }),
-  })
+  const response = await setup().request(
+    `/threads/${thread_id}/commands`,
+    jsonBody('POST', { id: 1, method, params }),
+  )
   return (await response.json()) as Record<string, unknown>
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { eventually } from '../../../../support/eventually.ts'
 import { useDeployment } from '../../../deployments/use-deployment.ts'
+import { jsonBody } from '../../../../support/servers/weir-process.ts'
 
 const setup = useDeployment()
 
@@ -125,11 +126,10 @@ describe('sockets of protocol v2', () => {
     const readers = await Promise.all([1, 2, 3].map(() => open(id)))
     for (const { command } of readers)
       await command('subscription.subscribe', { channels: ['messages', 'lifecycle'] })
-    const response = await setup().request(`/threads/${id}/commands`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ id: 1, method: 'run.start', params: START }),
-    })
+    const response = await setup().request(
+      `/threads/${id}/commands`,
+      jsonBody('POST', { id: 1, method: 'run.start', params: START }),
+    )
     expect(response.status).toBe(200)
     await Promise.all(readers.map(({ find }) => find(isTerminal)))
     const [one, ...others] = readers.map(({ frames }) => frames.flatMap(({ event_id }) => event_id ?? []))

@@ -16,7 +16,6 @@ import { FAULTS, rightOf, SESSIONS, type Session } from './sessions.ts'
 export interface Sdk {
   version: string
   Client: new (options: object) => unknown
-  /** The SDK's module `stream`. */
   stream: object
   /** Cases that are skipped because this version of the SDK gives another result, with the reason. */
   leaves_out?: Readonly<Record<string, string>>
