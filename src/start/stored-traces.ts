@@ -3,7 +3,7 @@ import type { Logger } from '../base/log.ts'
 import type { Sweeps } from '../base/background/sweeps.ts'
 import type { Feedback, Sharing } from '../http/platform/app-deps.ts'
 import { RecentMap } from '../base/recent-map.ts'
-import { createRateLimit } from '../http/platform/rate-limit.ts'
+import { createAttemptLimit } from '../http/platform/attempt-limit.ts'
 import { FAILURES } from '../http/platform/sign-in.ts'
 import { type Deleter, type DeleterDeps, startDeleter } from '../ingest/deletion/deleter.ts'
 import { createFeedbackRecords, type FeedbackRecordsDeps } from '../ingest/feedback/records.ts'
@@ -41,7 +41,7 @@ export function createFeedback(
     records: createFeedbackRecords({ ...stored, clock }),
     configs: createFeedbackConfigStore(database, clock),
     tokens: createFeedbackTokenStore(database),
-    tokenLimit: createRateLimit({ ...TOKEN_CALLS, clock }),
+    tokenLimit: createAttemptLimit({ ...TOKEN_CALLS, clock }),
   }
 }
 
@@ -64,8 +64,8 @@ export function startUpkeep(
 export function createSharing(database: Database, clock = systemClock): Sharing {
   return {
     shares: createShareStore(database, clock),
-    limit: createRateLimit({ ...SHARE_READS, clock }),
-    guesses: createRateLimit({ ...FAILURES, clock }),
+    limit: createAttemptLimit({ ...SHARE_READS, clock }),
+    guesses: createAttemptLimit({ ...FAILURES, clock }),
     tried: new RecentMap(MAX_TRIED),
     attachmentKey: serverSecret(database, 'attachment-links'),
   }

@@ -38,7 +38,7 @@ import type { TraceReads } from '../../query/trace-reads.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
 import type { BodyLimits } from '../body/body.ts'
 import type { OpenCallers } from '../server/credentials.ts'
-import type { RateLimit } from './rate-limit.ts'
+import type { AttemptLimit } from './attempt-limit.ts'
 import type { LiveStreams } from './reply/live-streams.ts'
 import type { EventStreams } from './reply/event-streams.ts'
 import type { BrowserGates } from '../server/browser/browser-gates.ts'
@@ -78,15 +78,15 @@ export interface Feedback {
   configs: FeedbackConfigStore
   tokens: FeedbackTokenStore
   /** Limit of the calls with each token, by the token's id. */
-  tokenLimit: RateLimit
+  tokenLimit: AttemptLimit
 }
 
 export interface SignIn {
   sessions: BrowserSessionStore
   /** Limit of failed attempts by address. */
-  failures: RateLimit
+  failures: AttemptLimit
   /** Limit of sign-ins that begin at a provider, by address. */
-  beginnings: RateLimit
+  beginnings: AttemptLimit
   /** Sign-in at a provider; undefined if the settings name none. */
   people: ProviderSignIn | undefined
   /** What only commands on the server's machine know, from DATA_DIR. */
@@ -99,9 +99,9 @@ export interface SignIn {
 export interface Sharing {
   shares: ShareStore
   /** Limit of the reads with each token, and of each TraceRun's attachments. */
-  limit: RateLimit
+  limit: AttemptLimit
   /** Limit of unknown tokens by address, and the newest of them with their addresses. */
-  guesses: RateLimit
+  guesses: AttemptLimit
   tried: RecentMap<string, true>
   attachmentKey(): Promise<string>
 }
@@ -148,7 +148,7 @@ export interface AppDeps {
   sessionGates: BrowserGates | undefined
   signIn: SignIn
   /** The authorization server for clients of MCP; `registrations` limits those of an address. */
-  oauth: { store: OauthStore; registrations: RateLimit }
+  oauth: { store: OauthStore; registrations: AttemptLimit }
   /** The workspace of a deployment that accepts tokens of OAuth, by its name; absent: no deployment is served. */
   consentsIn?(deployment: string): string | undefined
   live: LiveStreams

@@ -3,7 +3,7 @@ import type { OauthStore } from '../../identity/oauth.ts'
 import type { ProviderSignIn } from '../../identity/oidc/sign-in.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { SignIn } from './app-deps.ts'
-import { createRateLimit } from './rate-limit.ts'
+import { createAttemptLimit } from './attempt-limit.ts'
 
 /** Maximum number of failed sign-ins from one address in a minute, and of guesses of share tokens. */
 export const FAILURES = { max: 10, window_ms: 60_000 }
@@ -22,8 +22,8 @@ export function createSignIn(
 ): SignIn {
   return {
     sessions,
-    failures: createRateLimit({ ...FAILURES, clock }),
-    beginnings: createRateLimit({ ...BEGINNINGS, clock }),
+    failures: createAttemptLimit({ ...FAILURES, clock }),
+    beginnings: createAttemptLimit({ ...BEGINNINGS, clock }),
     deployment,
     people,
     localSecret,
@@ -35,5 +35,5 @@ const REGISTRATIONS = { max: 100, window_ms: 3_600_000 }
 
 /** The dependencies of the routes of OAuth. */
 export function createOauth(store: OauthStore, clock = systemClock) {
-  return { store, registrations: createRateLimit({ ...REGISTRATIONS, clock }) }
+  return { store, registrations: createAttemptLimit({ ...REGISTRATIONS, clock }) }
 }

@@ -2,7 +2,7 @@ import type { ModelPart } from '../tokens/usage/record.ts'
 import { contextOf, unknownTier } from './conditions.ts'
 import { BASE, type CostDetails } from './cost-details.ts'
 import { modelStem } from './default/default-price-match.ts'
-import { type Cost, type Counts, costOf } from './formula.ts'
+import { type Cost, type Counts, costOf } from './token-costs.ts'
 import type { Price, PriceSource } from './price.ts'
 import { tierOfCounts } from './service-tier.ts'
 

@@ -1,6 +1,6 @@
 import type { Decimal } from './decimal.ts'
 import type { CostDetails } from './cost-details.ts'
-import type { Cost, Counts } from './formula.ts'
+import type { Cost, Counts } from './token-costs.ts'
 import type { PricedCounts } from './call-costs.ts'
 import type { PriceIssue } from './issues.ts'
 

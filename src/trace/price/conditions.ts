@@ -1,5 +1,5 @@
 import { isObject, type JsonValue, text } from '../../schema/json.ts'
-import { TIERS } from './formula.ts'
+import { TIERS } from './token-costs.ts'
 
 type Conditions = Readonly<Record<string, string>>
 

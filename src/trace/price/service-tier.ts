@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue, text } from '../../schema/json.ts'
-import { type Counts, TIERS } from './formula.ts'
+import { type Counts, TIERS } from './token-costs.ts'
 import type { Usage } from '../tokens/usage/record.ts'
 
 const STANDARD = new Set(['default', 'standard', 'standard_only', 'on_demand', 'on-demand'])

@@ -34,8 +34,11 @@ export async function usageRebuild(args: string[]): Promise<number> {
   const api = await connectApi(options)
   const first = await api.json<Rebuild>(PATH, { method: 'POST' })
   const end = await followRebuild(first, () => api.json<Rebuild>(PATH))
-  console.log(asJson ? JSON.stringify(end ?? first, null, 2) : endText(first, end))
-  return end?.status === 'done' ? 0 : 1
+  const isDone = end?.status === 'done'
+  if (asJson) console.log(JSON.stringify(end ?? first, null, 2))
+  if (!isDone) console.error(endText(first, end))
+  else if (!asJson) console.log(endText(first, end))
+  return isDone ? 0 : 1
 }
 
 /**

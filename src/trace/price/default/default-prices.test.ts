@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { formatDecimal } from '../decimal.ts'
 import { createDefaultPrices } from './default-prices.ts'
-import { type Counts, costOf } from '../formula.ts'
+import { type Counts, costOf } from '../token-costs.ts'
 
 const AT = Date.UTC(2026, 9, 1, 12) * 1000
 const prices = createDefaultPrices()

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { AppError } from '../../base/errors.ts'
-import { createRateLimit } from './rate-limit.ts'
+import { createAttemptLimit } from './attempt-limit.ts'
 import { NOW, testClock } from '../../../test/support/faults/test-clock.ts'
 
 it('refuses a key that has used up its window, and only that key, until the window ends', () => {
   let now = NOW
-  const limit = createRateLimit({ max: 2, window_ms: 60_000, clock: testClock(() => now) })
+  const limit = createAttemptLimit({ max: 2, window_ms: 60_000, clock: testClock(() => now) })
   const refusal = (key: string): unknown => {
     try {
       limit.take(key)

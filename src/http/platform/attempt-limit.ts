@@ -3,7 +3,7 @@ import { AppError } from '../../base/errors.ts'
 import { RecentMap } from '../../base/recent-map.ts'
 
 /** Counts the calls of each key; the latest 100,000 keys are kept. */
-export interface RateLimit {
+export interface AttemptLimit {
   /** @throws AppError rate_limited when the key has made `max` calls in the current window */
   take(key: string): void
   /** As `take`, but the call is not counted. */
@@ -15,7 +15,7 @@ export interface RateLimit {
 const MAX_KEYS = 100_000
 
 /** Allows each key `max` calls in windows of `window_ms` that begin with its first call. */
-export function createRateLimit({
+export function createAttemptLimit({
   max,
   window_ms,
   clock,
@@ -23,7 +23,7 @@ export function createRateLimit({
   max: number
   window_ms: number
   clock: Clock
-}): RateLimit {
+}): AttemptLimit {
   const windows = new RecentMap<string, { until: number; taken: number }>(MAX_KEYS)
   const freeWindow = (key: string): { until: number; taken: number } => {
     const now = clock.steady()

@@ -5,7 +5,7 @@ import { reportedUsage } from '../tokens/usage/usage.ts'
 import { sumOf } from './cost-details.ts'
 import { createDefaultPrices } from './default/default-prices.ts'
 import type { Price, Rates } from './price.ts'
-import { type Counts, costOf } from './formula.ts'
+import { type Counts, costOf } from './token-costs.ts'
 import { SENT, completeCosts } from './complete-costs.ts'
 import { tries } from '../../../test/support/properties.ts'
 
