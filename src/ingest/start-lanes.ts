@@ -55,6 +55,11 @@ const BACKGROUND_NICENESS = 10
  * start again for the next task.
  */
 const IDLE_LANE_MS = 20_000
+/**
+ * The same for lanes that derive, which have the state of a batch while the store is asked: longer than a statement may
+ * take (60 s) and than the other lanes may need for their step.
+ */
+const IDLE_DERIVING_MS = 300_000
 
 /** Starts the lanes: the numbers of those that decode and derive depend on the machine; reads have a thread of their own. */
 export async function startLanes({
@@ -91,8 +96,8 @@ export async function startLanes({
         ...background,
         workerData: { ...data, open_fragment_bytes: Math.floor(open_fragment_bytes / deriving) },
         taskTimeoutMs: DERIVE_TIMEOUT_MS,
-        // Small batches use the first lane only. A lane that ends loses nothing but its cache.
-        ...(n === 0 ? {} : { idleMs: IDLE_LANE_MS }),
+        // Small batches use the first lane only. A lane that ends between batches loses nothing but its cache.
+        ...(n === 0 ? {} : { idleMs: IDLE_DERIVING_MS }),
       },
       Math.max(LEAST_YOUNG_GENERATION_MB, Math.floor(YOUNG_GENERATION_MB / deriving)),
     ),

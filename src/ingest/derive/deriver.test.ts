@@ -117,4 +117,24 @@ describe('the cache of a lane', () => {
   it('has TraceRuns of its own part only, since fragments of others go to other lanes', () => {
     expect(cachedAfter(created(1), created(2, { parent_run_id: idOf(1) }))).toEqual([true, false])
   })
+
+  it('has no update that came before its span, since another lane may add the span', () => {
+    const memory = createOpenFragments(1_000_000)
+    const startEstimate = (): never => {
+      throw new Error('nothing has tokens')
+    }
+    const deriver = createDeriver({ processors: [], startEstimate }, memory)
+    const cached = ['00000000-0000-0000-00ab-000000000001', idOf(1)].map((path_run_id) => {
+      const { rows } = decodeRequest(
+        requestHead({ kind: 'update', path_run_id }),
+        Buffer.from(JSON.stringify({ name: 'updated' })),
+      )
+      const part = { payloads: [rows], rows: undefined, generation: 0 }
+      deriver.begin({ ...part, headOnly: new Set<string>(), periods: [] })
+      const step = deriver.goOn({ outlines: [], payloads: [], children: [], below: [] })
+      expect(step).toMatchObject({ kind: 'done', count: 1 })
+      return memory.take(keyOf(WORKSPACE, path_run_id)) !== undefined
+    })
+    expect(cached).toEqual([false, true])
+  })
 })

@@ -193,10 +193,11 @@ class DeriveWork {
 
   /**
    * Only the lane to which the fragments of a TraceRun go may cache it. Other lanes add fragments to spans: those that
-   * were stored under another id.
+   * were stored under another id. An update may come before its span.
    */
   #mayCache(key: string, { merged }: TraceRun): boolean {
-    return this.#batch.own.has(key) && merged.head['span_id'] === undefined
+    const isSpan = merged.head['span_id'] !== undefined || spanIdOf(merged.id) !== undefined
+    return this.#batch.own.has(key) && !isSpan
   }
 
   /**

@@ -65,6 +65,15 @@ describe('lanes by trace', () => {
     expect(dividedBy(routes, [rowsOf({ run: 1 }, { run: 1, head: odd })])).toEqual({ 0: [idOf(1), idOf(1)] })
   })
 
+  it.each([
+    ['a tag', { tags: ['trace_id', `${'x'.repeat(28)}-1234567`] }],
+    ['a name after a trace_id that is null', { trace_id: null, name: `${'x'.repeat(21)}-1234567` }],
+  ])('are there for a TraceRun whose head looks as if it named a trace: %s', (_, head) => {
+    expect(dividedBy(routesOf(2), [rowsOf({ run: 2, head }, { run: 3 })])).toEqual({
+      1: [2, 3].map(idOf),
+    })
+  })
+
   it('count generations, and forget a TraceRun after two without a fragment', () => {
     const routes = routesOf(2, 2)
     const generation = (run: number, head?: object): [number, number] => {

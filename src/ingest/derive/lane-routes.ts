@@ -151,7 +151,8 @@ function traceHash(rows: Buffer, at: number): number {
     if (found < 0) continue
     const id = head.indexOf(QUOTE, found + name.length) + 1 + idAt
     const hash = Number.parseInt(head.toString('latin1', id + HASHED.from, id + HASHED.to), 16)
-    if (!Number.isNaN(hash)) return hash
+    // What stands there may be any text of the client, such as a negative number.
+    if (!Number.isNaN(hash)) return hash >>> 0
   }
   return rows.readUInt32LE(at + RUN_END)
 }

@@ -135,6 +135,8 @@ class BatchSteps implements BatchInStore {
     if (adopted.length > 0) await this.#insert('fragments', adopted, signal)
     const waiting = derived.filter((part) => part.waiting_count > 0).map((part) => part.waiting)
     if (waiting.length === 0) return
+    // Of several rows about a child the last one counts, and the batch before may write that it no longer waits.
+    await this.#earlierRows
     await this.#insert('waiting_children', waiting, signal)
     this.#parts.deriver.waitingChanged()
   }
@@ -161,7 +163,10 @@ class BatchSteps implements BatchInStore {
    * this batch below that root, because they were not stored yet (docs/adr/0012).
    */
   async #rootsHaveCome(derived: readonly Derived[]): Promise<boolean> {
-    const known = new Map(derived.flatMap(({ roots }) => roots.map(({ key, fragments }) => [key, fragments])))
+    /** The fewest fragments that a lane knew, since lanes read at different times. */
+    const known = new Map<string, number>()
+    for (const { key, fragments } of derived.flatMap(({ roots }) => roots))
+      known.set(key, Math.min(fragments, known.get(key) ?? fragments))
     const found = new Map<string, Set<string>>()
     for (const { workspace_id, run_ids } of groupKeys([...known.keys()])) {
       for (const { key, hash } of readOutlines(await this.#parts.store.outlines(workspace_id, run_ids))) {

@@ -3,8 +3,11 @@ import type { Logger } from '../../../../base/log.ts'
 import type { LockTable } from '../../../clickhouse/cluster/insert-turns.ts'
 import { nodePostgres } from './pg.ts'
 
-/** Connections of each server for these locks: a batch inserts into at most two tables at the same time. */
-export const LOCK_CONNECTIONS = 2
+/**
+ * Connections of each server for these locks: each step of a batch inserts into at most two tables at the same time, and
+ * two batches overlap.
+ */
+export const LOCK_CONNECTIONS = 4
 /** Time limit of the wait for a lock. After it, the insert is sent without one, and ClickHouse may refuse it. */
 const WAIT_MS = 30_000
 const CONNECT_MS = 5_000
