@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { tries } from '../../../test/support/properties.ts'
 import { emptyFragment, RANK, writeFragment } from '../../trace/rows/fragment.ts'
 import { RowWriter } from '../../trace/rows/row-binary.ts'
 import { createLaneRoutes, fragmentsOfPart, type LaneRoutes, payloadsOf } from './lane-routes.ts'
@@ -117,5 +119,30 @@ describe('lanes by trace', () => {
   it('refuse rows that end too early', () => {
     const rows = rowsOf({ run: 1, inputs: 'x'.repeat(300) })
     expect(() => routesOf(2).divide([rows.subarray(0, rows.length - 1)])).toThrow(RangeError)
+  })
+
+  it('take any text of a client: every fragment is in one part', () => {
+    const field = fc.constantFrom('"trace_id"', '"otel_trace_id"', '"dotted_order"')
+    const nearlyId = fc.string({
+      unit: fc.constantFrom('-', '+', '0', 'f', ' '),
+      minLength: 20,
+      maxLength: 60,
+    })
+    const text = fc
+      .tuple(field, fc.constantFrom(':"', ':null,"', ','), fc.oneof(nearlyId, fc.string()))
+      .map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(fc.array(text, { minLength: 1, maxLength: 5 }), (heads) => {
+        const rows = new RowWriter()
+        for (const [run, head] of heads.entries())
+          writeFragment(rows, {
+            ...emptyFragment(WORKSPACE, idOf(run), RANK.update, 1000),
+            head: Buffer.from(head),
+          })
+        const parts = Object.values(dividedBy(routesOf(3), [rows.finish()]))
+        expect(parts.flat().toSorted()).toEqual(heads.map((_, run) => idOf(run)))
+      }),
+      tries(500),
+    )
   })
 })
