@@ -124,7 +124,7 @@ describe('lanes by trace', () => {
   it('take any text of a client: every fragment is in one part', () => {
     const field = fc.constantFrom('"trace_id"', '"otel_trace_id"', '"dotted_order"')
     const nearlyId = fc.string({
-      unit: fc.constantFrom('-', '+', '0', 'f', ' '),
+      unit: fc.constantFrom('-', '+', '1', 'e', ' '),
       minLength: 20,
       maxLength: 60,
     })
