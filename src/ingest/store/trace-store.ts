@@ -65,6 +65,7 @@ export interface ProjectStats extends ProjectCounts, UsageSums {
   /** Number of calls without a known cost, which the costs leave out. */
   unpriced_runs: number
   latency_p50: number | null
+  latency_p95: number | null
   latency_p99: number | null
   first_token_p50: number | null
   first_token_p99: number | null

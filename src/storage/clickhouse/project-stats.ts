@@ -15,12 +15,12 @@ const IS_LLM = "run_type = 'llm'"
 const HAS_ENDED = "status != 'pending'"
 
 /**
- * SQL of the median and the 99th percentile of the seconds from the start to `column`; null if no row has a value in
- * it.
+ * SQL of the percentiles of the seconds from the start to `column`, in the order of `Percentiles`; null if no row has a
+ * value in it.
  */
 function seconds(column: string, condition: string): string {
   const value = `greatest(0, toUnixTimestamp64Micro(${column}) - toUnixTimestamp64Micro(start_time)) / 1000000`
-  return `quantilesExactInclusiveIf(0.5, 0.99)(${value}, ${condition} AND isNotNull(${column}))`
+  return `quantilesExactInclusiveIf(0.5, 0.99, 0.9, 0.95)(${value}, ${condition} AND isNotNull(${column}))`
 }
 
 /** SQL of the share of rows that satisfy `part` among those that satisfy `whole`; null if there are none. */
@@ -53,8 +53,8 @@ const keptStatsSql = (rows: string): string => `SELECT ${KEPT_COUNTS},
   toUInt64(${sum('traces', OF_TRACES)}) AS trace_count,
   toUInt64(${sum('calls', OF_RUNS)}) AS llm_runs,
   toUInt64(${sum('unpriced_runs', OF_RUNS)}) AS unpriced_runs,
-  arraySlice(${percentiles('latency', OF_TRACES)}, 1, 2) AS latency,
-  arraySlice(${percentiles('first_token', `${OF_RUNS} AND run_type = 'llm'`)}, 1, 2) AS first_token,
+  ${percentiles('latency', OF_TRACES)} AS latency,
+  ${percentiles('first_token', `${OF_RUNS} AND run_type = 'llm'`)} AS first_token,
   ${KEPT_TOKENS.map((name) => `${sum(name, OF_RUNS)} AS ${name}`).join(', ')},
   ${KEPT_COSTS.map((name) => `toString(${sum(name, OF_RUNS)}) AS ${name}`).join(', ')},
   if(${rootsIf(HAS_ENDED)} = 0, NULL, ${rootsIf("status = 'error'")} / ${rootsIf(HAS_ENDED)}) AS error_rate,
@@ -89,8 +89,9 @@ async function keptOf(
 }
 
 type CountsRow = ProjectCounts & { project_id: string }
-type Percentiles = [number | null, number | null] | []
-type PercentileField = 'latency_p50' | 'latency_p99' | 'first_token_p50' | 'first_token_p99'
+/** p50, p99, p90 and p95. */
+type Percentiles = [number | null, number | null, number | null, number | null] | []
+type PercentileField = 'latency_p50' | 'latency_p95' | 'latency_p99' | 'first_token_p50' | 'first_token_p99'
 type StatsRow = { project_id: string; latency: Percentiles; first_token: Percentiles } & Omit<
   ProjectStats,
   PercentileField
@@ -132,6 +133,7 @@ function toStats({ latency, first_token, ...stats }: Omit<StatsRow, 'project_id'
   return {
     ...stats,
     latency_p50: latency[0] ?? null,
+    latency_p95: latency[3] ?? null,
     latency_p99: latency[1] ?? null,
     first_token_p50: first_token[0] ?? null,
     first_token_p99: first_token[1] ?? null,

@@ -108,6 +108,7 @@ describe('figures of a project', () => {
       trace_count: 4,
       llm_runs: 3,
       latency_p50: 2,
+      latency_p95: expect.closeTo(3.8, 9),
       latency_p99: expect.closeTo(3.96, 9),
       first_token_p50: 0.75,
       error_rate: 1 / 3,

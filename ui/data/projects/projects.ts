@@ -11,7 +11,7 @@ import { nextOffset, PROJECTS_PER_PAGE, projectsOf, readEveryMs } from './projec
 
 /** What the server can sort projects by. */
 export type ProjectOrder =
-  | ('name' | 'last_run_start_time' | 'error_rate' | 'latency_p50' | 'latency_p99')
+  | ('name' | 'last_run_start_time' | 'error_rate' | 'latency_p50' | 'latency_p95')
   | ('trace_count' | 'total_tokens' | 'total_cost')
 
 /** An order of projects; undefined for the newest first. */

@@ -53,7 +53,7 @@ const COLUMNS: readonly Column[] = [
     by: 'error_rate',
   },
   { name: 'p50', title: 'Median of the time that a trace took', isNumber: true, by: 'latency_p50' },
-  { name: 'p99', title: '99th percentile of the same', isNumber: true, by: 'latency_p99' },
+  { name: 'p95', title: '95th percentile of the same', isNumber: true, by: 'latency_p95' },
   {
     name: 'First token',
     title: 'Median of the time to the first token of streamed model calls',
@@ -128,7 +128,7 @@ function Row({
       </td>
       <td className={`number ${rate !== null && rate > 0 ? css['bad'] : ''}`}>{shareText(rate)}</td>
       <td className="number">{durationText(micros(project.latency_p50))}</td>
-      <td className="number">{durationText(micros(project.latency_p99))}</td>
+      <td className="number">{durationText(micros(project.latency_p95))}</td>
       <td className="number">{durationText(micros(project.first_token_p50))}</td>
       <td className="number" title={countText(project.total_tokens)}>
         {shortCount(project.total_tokens)}

@@ -31,6 +31,7 @@ const QUERY = {
     'last_run_start_time',
     'error_rate',
     'latency_p50',
+    'latency_p95',
     'latency_p99',
     'trace_count',
     'total_tokens',

@@ -15,6 +15,7 @@ const STATS: ProjectStats = {
   llm_runs: 3,
   unpriced_runs: 1,
   latency_p50: 1.5,
+  latency_p95: 1.9,
   latency_p99: 2,
   first_token_p50: 0.25,
   first_token_p99: null,

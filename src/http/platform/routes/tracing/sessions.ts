@@ -37,6 +37,7 @@ function figuresJson(figures: Figures | undefined) {
     last_run_start_time: lastStart,
     last_run_start_time_live: lastStart,
     latency_p50: figures?.latency_p50 ?? null,
+    latency_p95: figures?.latency_p95 ?? null,
     latency_p99: figures?.latency_p99 ?? null,
     first_token_p50: figures?.first_token_p50 ?? null,
     first_token_p99: figures?.first_token_p99 ?? null,

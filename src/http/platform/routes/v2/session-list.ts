@@ -13,6 +13,7 @@ export const SORTS = [
   'LAST_RUN_START_TIME',
   'ERROR_RATE',
   'LATENCY_P50',
+  'LATENCY_P95',
   'LATENCY_P99',
   'FEEDBACK',
 ] as const
@@ -164,6 +165,7 @@ async function readAll(
 const FIGURES = {
   ERROR_RATE: (of) => of.error_rate,
   LATENCY_P50: (of) => of.latency_p50,
+  LATENCY_P95: (of) => of.latency_p95,
   LATENCY_P99: (of) => of.latency_p99,
   TRACE_COUNT: (of) => of.trace_count,
   TOTAL_TOKENS: (of) => of.prompt_tokens + of.completion_tokens,
