@@ -86,6 +86,19 @@ const STATUS: Readonly<Record<string, { icon: IconName; color: string; word: str
   pending: { icon: 'pending', color: 'var(--running)', word: 'running' },
 }
 
+/** The state of a run that shows failures: a check mark only if nothing below it failed. */
+export function OutcomeIcon({
+  status,
+  error_runs,
+}: {
+  status?: string | undefined
+  /** The runs that failed, with itself; undefined: not known. */
+  error_runs?: number | null | undefined
+}) {
+  if (status !== 'success' || !error_runs) return <StatusIcon status={status} />
+  return <Icon name="warning" color="var(--warn)" label={`success, but ${error_runs} below it failed`} />
+}
+
 export function StatusIcon({ status = 'pending' }: { status?: string | undefined }) {
   const { icon, color, word } = STATUS[status] ?? { icon: 'other', color: 'var(--other)', word: status }
   return <Icon name={icon} color={color} label={word} />

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isoOfLocal, localText, shortTime } from './times.ts'
+import { isoOfLocal, localText, microsBetween, shortTime } from './times.ts'
 
 const LATE = '2026-11-22T23:30:05.000Z'
 
@@ -16,4 +16,10 @@ describe('times in UTC', () => {
     expect(isoOfLocal(localText(LATE))).toBe(LATE)
     expect([localText('', 'utc'), isoOfLocal('', 'utc')]).toEqual(['', ''])
   })
+})
+
+it('a run that ended before it started took no time, as in the figures of the server', () => {
+  expect(microsBetween('2026-11-29T06:00:00.000004Z', '2026-11-29T06:00:00Z')).toBe(0)
+  expect(microsBetween('2026-11-29T06:00:00Z', '2026-11-29T06:00:00.000004Z')).toBe(4)
+  expect(microsBetween('2026-11-29T06:00:00Z', null)).toBeUndefined()
 })

@@ -7,10 +7,10 @@ export function microsOf(time: string | null | undefined): number | undefined {
   return Math.floor(millis / 1000) * 1e6 + Number(fraction.padEnd(6, '0').slice(0, 6))
 }
 
-/** Microseconds from one time to another; undefined when one is not known. */
+/** Microseconds from one time to another, at least 0: clients send ends before starts. Undefined when one is not known. */
 export function microsBetween(start?: string | null, end?: string | null): number | undefined {
   const [from, to] = [microsOf(start), microsOf(end)]
-  return from === undefined || to === undefined ? undefined : to - from
+  return from === undefined || to === undefined ? undefined : Math.max(0, to - from)
 }
 
 /** The zone in which times are shown: that of the browser, or UTC. */

@@ -15,7 +15,7 @@ export interface HealthWords {
 /** Returns how long the oldest waiting data has waited: `12 s`; undefined when nothing waits. */
 export function waitText({ oldest_waiting_at }: IngestHealthRead, now: Date): string | undefined {
   const micros = microsBetween(oldest_waiting_at, now.toISOString())
-  return micros === undefined ? undefined : durationText(Math.max(0, micros))
+  return micros === undefined ? undefined : durationText(micros)
 }
 
 function roomText({ log }: IngestHealthRead): string {

@@ -7,7 +7,7 @@ import { columnDuration, countText, shortCount, UNKNOWN } from '../../parts/form
 import { foundParts } from '../../parts/format/found-parts.ts'
 import { previewText } from '../../parts/format/preview-text.ts'
 import { microsBetween } from '../../parts/format/times.ts'
-import { Icon, StatusIcon, TypeIcon } from '../../parts/icon.tsx'
+import { OutcomeIcon, TypeIcon } from '../../parts/icon.tsx'
 import { exactText } from '../../parts/json/json-text.ts'
 import { MoneyCell } from '../../parts/money.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -109,13 +109,6 @@ function Preview({ text }: { text: string | null | undefined }) {
   return <Words text={previewText(text ?? '')} />
 }
 
-/** The state of a run; a check mark only if nothing below it failed. */
-function Status({ run }: { run: ListedRun }) {
-  const failed = failedBelow(run)
-  if (run.status !== 'success' || failed === 0) return <StatusIcon status={run.status} />
-  return <Icon name="warning" color="var(--warn)" label={`success, but ${failed} below it failed`} />
-}
-
 function failedBelow({ error_runs, status }: ListedRun): number {
   return (error_runs ?? 0) - Number(status === 'error')
 }
@@ -140,7 +133,7 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<RunColumn, 'id'>>> = {
     name: '',
     title: 'Status',
     width: 20,
-    cell: (run) => <Status run={run} />,
+    cell: (run) => <OutcomeIcon status={run.status} error_runs={run.error_runs} />,
   },
   name: {
     name: 'Name',

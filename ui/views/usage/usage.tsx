@@ -13,6 +13,7 @@ import {
   usageGroupingOf,
   usageKeyOf,
 } from '../../data/usage/lines.ts'
+import controls from '../../parts/controls.module.css'
 import { Button, Select } from '../../parts/controls.tsx'
 import { MetadataKey } from '../../parts/forms/metadata-key.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
@@ -112,7 +113,7 @@ function Csv({ query }: { query: UsageQuery }) {
   const key = usageKeyOf(query.grouping)
   if (key === undefined)
     return (
-      <a href={csvAddress(query)} download>
+      <a className={`${controls['button']} ${controls['plain']}`} href={csvAddress(query)} download>
         CSV
       </a>
     )

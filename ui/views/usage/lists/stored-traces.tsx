@@ -6,7 +6,7 @@ import { useStoredTraces } from '../../../data/usage/queries.ts'
 import { columnDuration, countText } from '../../../parts/format/numbers.ts'
 import { previewText } from '../../../parts/format/preview-text.ts'
 import { microsBetween } from '../../../parts/format/times.ts'
-import { StatusIcon } from '../../../parts/icon.tsx'
+import { OutcomeIcon } from '../../../parts/icon.tsx'
 import { useRowKeys } from '../../../parts/keyboard/row-keys.ts'
 import { MoneyCell } from '../../../parts/money.tsx'
 import { Empty, Failure, Skeleton } from '../../../parts/states.tsx'
@@ -37,7 +37,7 @@ function Rows({ traces, query }: { traces: readonly ListedRun[]; query: StoredQu
         <tr key={`${trace.session_id} ${trace.id}`}>
           <th scope="row">
             <span className={css['name']}>
-              <StatusIcon status={trace.status} />
+              <OutcomeIcon status={trace.status} error_runs={trace.error_runs} />
               <Link to={`/traces/${trace.trace_id}`}>{trace.name}</Link>
             </span>
           </th>
