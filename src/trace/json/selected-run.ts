@@ -107,7 +107,7 @@ const RUN_FIELDS: Readonly<Record<RunSelect, RunField>> = {
   START_TIME: asInV1('start_time'),
   END_TIME: asInV1('end_time'),
   LATENCY_SECONDS: lean(['start_time', 'end_time'], ({ start_time, end_time }) =>
-    end_time === null ? null : seconds(end_time - start_time),
+    end_time === null ? null : seconds(Math.max(0, end_time - start_time)),
   ),
   FIRST_TOKEN_TIME: counted(['first_token_time'], (counts) => time(counts.first_token_time)),
   ERROR: mostlyLean(

@@ -52,7 +52,8 @@ const FIELDS: Readonly<Record<Exclude<TraceTurnSelect, OfRoot>, (parts: TurnPart
   TRACE_ID: ({ root }) => root.trace_id,
   OP: ({ root }) => OPS.indexOf(root.run_type) + 1,
   TURN_NUMBER: ({ turn_number }) => turn_number,
-  LATENCY: ({ root: { start_time, end_time } }) => (end_time === null ? null : (end_time - start_time) / 1e6),
+  LATENCY: ({ root: { start_time, end_time } }) =>
+    end_time === null ? null : Math.max(0, end_time - start_time) / 1e6,
   FIRST_TOKEN_TIME: ({ sums }) => time(sums.first_token_time),
   PROMPT_TOKENS: ({ sums }) => sums.prompt_tokens,
   COMPLETION_TOKENS: ({ sums }) => sums.completion_tokens,
