@@ -1,6 +1,14 @@
 import type { CallFigures } from '../../data/playground/figures.ts'
 import { subtractDecimals } from '../../parts/format/decimal.ts'
-import { countText, durationText, exactMoney, shortMoney, UNKNOWN } from '../../parts/format/numbers.ts'
+import { leastShort } from '../../parts/format/least-money.ts'
+import {
+  callsText,
+  countText,
+  durationText,
+  exactMoney,
+  shortMoney,
+  UNKNOWN,
+} from '../../parts/format/numbers.ts'
 import css from './playground.module.css'
 
 /** The difference between a figure and that of the source run; `sign`: the figure is less, more or the same. */
@@ -19,8 +27,13 @@ function differenceOf(now: number | undefined, before: number | undefined, write
   return { text: `${more > 0 ? '+' : MINUS}${write(Math.abs(more))}`, sign } satisfies Difference
 }
 
-function costDifference(now: string | undefined, before: string | undefined): Difference | undefined {
-  const more = now === undefined || before === undefined ? undefined : subtractDecimals(now, before)
+type Cost = Pick<CallFigures, 'cost' | 'unpriced'>
+
+/** Undefined also where one of the costs leaves out calls: the difference of the known parts says nothing. */
+function costDifference(now: Cost, before: Cost | undefined): Difference | undefined {
+  if (now.cost === undefined || before?.cost === undefined || now.unpriced + before.unpriced > 0)
+    return undefined
+  const more = subtractDecimals(now.cost, before.cost)
   if (more === undefined) return undefined
   if (more === '0') return { text: '±0', sign: 'same' }
   const isLess = more.startsWith('-')
@@ -52,9 +65,9 @@ function linesOf(own: CallFigures, source: CallFigures | undefined): Line[] {
   }))
   const cost = {
     title: 'Cost',
-    value: shortMoney(own.cost),
-    exact: exactMoney(own.cost),
-    difference: costDifference(own.cost, source?.cost),
+    value: leastShort(own.cost, own.unpriced),
+    exact: own.unpriced > 0 ? `${callsText(own.unpriced)} without a price` : exactMoney(own.cost),
+    difference: costDifference(own, source),
   }
   return [...times, ...counts, cost]
 }
