@@ -22,18 +22,23 @@ describe('the turns of a thread', () => {
     ])
   })
 
-  it('show a question once while the turn above is not read, or cannot be read', () => {
-    expect(turnsInOrder(TURNS, new Map([['b', SECOND]])).map(({ messages }) => messages)).toEqual([
-      undefined,
-      [MORE, LATER],
-    ])
+  it.each([
+    ['is not read, or cannot be read', new Map([['b', SECOND]])],
+    ['has no model call', new Map([['a', null] as const, ['b', SECOND] as const])],
+  ])('show a question once where the turn above %s', (_, calls) => {
+    expect(turnsInOrder(TURNS, calls).map(({ messages }) => messages)).toEqual([undefined, [MORE, LATER]])
   })
 
-  it('show the history of a turn below one without a model call', () => {
-    const calls = new Map([['a', null] as const, ['b', SECOND] as const])
-    expect(turnsInOrder(TURNS, calls).map(({ messages }) => messages)).toEqual([
+  it('show instructions, and all that is new below a turn that is read', () => {
+    const system = says('system', 'Be brief.')
+    const second = { ...SECOND, input: [system, ...SECOND.input] }
+    const again = says('user', 'Please')
+    const third = { id: 'c', input: [...second.input, LATER, MORE, again], output: [LATER] }
+    const calls = new Map([second, third].map((call) => [call.id, call]))
+    expect(turnsInOrder([...TURNS, at('c', 3)], calls).map(({ messages }) => messages)).toEqual([
       undefined,
-      [ASKS, ANSWER, MORE, LATER],
+      [system, MORE, LATER],
+      [MORE, again, LATER],
     ])
   })
 

@@ -40,14 +40,16 @@ function byHistory<T extends TurnPlace>(
   return turns.toSorted((a, b) => placeOf(a) - placeOf(b) || historyOf(a) - historyOf(b))
 }
 
-function fromQuestion(messages: readonly Message[]): readonly Message[] {
+/** The instructions, and the messages from the last question on. */
+function withoutHistory(messages: readonly Message[]): readonly Message[] {
   const question = messages.findLastIndex(({ role }) => role === 'user')
-  return messages.slice(Math.max(0, question))
+  return messages.filter(({ role }, place) => role === 'system' || place >= question)
 }
 
 /**
  * The turns as they are shown. `calls` has the model call of each turn that is read, by the id of its trace, and null
- * for a trace without one. The history of a turn belongs to the turns above it, also while one of them is not read.
+ * for a trace without one. The history of a turn belongs to the turns above it, also where the messages of the one above
+ * are not known.
  */
 export function turnsInOrder<T extends TurnPlace>(
   turns: readonly T[],
@@ -57,10 +59,10 @@ export function turnsInOrder<T extends TurnPlace>(
   const read = ordered.flatMap(({ trace_id }) => calls.get(trace_id) ?? [])
   const steps = conversationsOf(read, { isByTurn: true }).flatMap((conversation) => conversation.steps)
   const fresh = new Map(steps.map(({ id, messages }) => [id, messages]))
-  const unread = ordered.findIndex(({ trace_id }) => !calls.has(trace_id))
   return ordered.map((turn, place) => {
     const messages = fresh.get(turn.trace_id)
-    const isBelowUnread = unread >= 0 && place > unread
-    return { turn, messages: messages && isBelowUnread ? fromQuestion(messages) : messages }
+    const above = ordered[place - 1]
+    const isBelowUnknown = above !== undefined && !fresh.has(above.trace_id)
+    return { turn, messages: messages && isBelowUnknown ? withoutHistory(messages) : messages }
   })
 }

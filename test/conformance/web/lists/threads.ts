@@ -40,7 +40,7 @@ function turnOf(thread: string, start: number, input: readonly Said[], answer: S
     root: at(root, {
       name: 'order_agent',
       run_type: 'chain',
-      inputs: { question: input.at(-1)?.['content'] },
+      inputs: { question: input.findLast(({ role }) => role === 'user')?.['content'] },
       outputs: { answer: answer['content'] },
       extra: { metadata: { thread_id: thread } },
     }),
@@ -120,6 +120,7 @@ export function threadTests({ server, used }: Used): void {
       await open(`/threads/late?project=${await project()}`)
       await turns().nth(1).getByText('At noon.').waitFor()
       await turns().first().getByText('Where is my order?').waitFor()
+      await eventually(async () => expect(await page.getByText('Where is my order?').count()).toBe(1))
       expect(await turns().first().getByRole('button', { name: 'lookup_order' }).count()).toBe(0)
       await send([first.call])
       await turns().first().getByRole('button', { name: 'lookup_order' }).waitFor()
