@@ -259,7 +259,7 @@ const COMPLETION: Reading = { read: ({ completion_tokens }) => completion_tokens
 const COST: Reading = {
   read: ({ total_cost, unpriced_runs }) => total_cost ?? (unpriced_runs > 0 ? 0 : null),
   text: (_, { total_cost, unpriced_runs }) =>
-    total_cost === null ? 'no price' : leastMoney(total_cost, unpriced_runs),
+    unpriced_runs > 0 && Number(total_cost) === 0 ? 'no price' : leastMoney(total_cost, unpriced_runs),
 }
 
 const latency = (name: `latency_p${50 | 95 | 99}`): Reading => ({
