@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createLogger } from '../../src/base/log.ts'
 import { retentionSweep } from '../../src/ingest/deletion/retention.ts'
 import { STORED_COLUMNS } from '../../src/ingest/store/stored-columns.ts'
@@ -11,6 +12,7 @@ import {
   until,
 } from '../../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { testClock } from '../../test/support/faults/test-clock.ts'
+import { clickHouseDisk } from '../load/disk.ts'
 import { fillFragments } from '../load/fill-fragments.ts'
 import { fillRuns, RUNS_PER_TRACE } from '../load/fill-runs.ts'
 
@@ -23,7 +25,9 @@ const PAGE = Number(process.argv[4] ?? 0)
 const DAYS = 30
 const DAY = 86_400_000
 const WORDS = Number(process.argv[5] ?? 100)
-const LOOK_MS = 500
+const LOOK_MS = 1_000
+/** Replaced parts stay for a while (engine-config.ts). */
+const KEPT_MS = 120_000
 const PATIENCE_MS = 3_600_000
 const workspace_id = '00000000-0000-7000-8000-000000000001'
 const project_id = '00000000-0000-7000-8000-0000000000b1'
@@ -38,7 +42,6 @@ const counted = {
   async command(...statement: Parameters<typeof db.command>) {
     commands++
     await db.command(...statement)
-    await look()
   },
 }
 
@@ -49,13 +52,10 @@ async function cpu(): Promise<number> {
 }
 
 let most = 0
-/** Megabytes of all parts; without `where` also of replaced ones that are not removed yet. */
-async function look(where = '1'): Promise<number> {
-  const [all] = await db.rows<{ mb: number }>(
-    `SELECT toUInt32(sum(bytes_on_disk) / 1e6) AS mb FROM system.parts WHERE database = currentDatabase() AND ${where}`,
-  )
-  most = Math.max(most, all!.mb)
-  return all!.mb
+async function look(): Promise<number> {
+  const disk = await clickHouseDisk(folder.dir)
+  most = Math.max(most, disk)
+  return disk
 }
 
 try {
@@ -72,6 +72,7 @@ try {
       PATIENCE_MS,
     )
   await atRest()
+  await pause(KEPT_MS)
   const clock = testClock(() => from + (DAYS + 3) * DAY + 1.5 * 3_600_000)
   const traceDeletion = createTraceDeletion(counted, STORED_COLUMNS.runs)
   const sweep = retentionSweep(
@@ -91,16 +92,17 @@ try {
   )
   const count = async (table: string): Promise<number> =>
     (await db.rows<{ n: number }>(`SELECT toUInt32(count()) AS n FROM ${table}`))[0]!.n
-  const [before, began, disk] = [await cpu(), performance.now(), await look('active')]
+  const [before, began, disk] = [await cpu(), performance.now(), await look()]
   most = 0
-  const looks = setInterval(() => void look().catch(() => undefined), LOOK_MS)
+  const looks = setInterval(() => void look(), LOOK_MS)
   await sweep.work(new AbortController().signal)
   const [used, took] = [(await cpu()) - before, performance.now() - began]
   await atRest()
   const merged = (await cpu()) - before - used
   clearInterval(looks)
+  await pause(KEPT_MS)
   console.log(
-    `${TABLE}, ${PAGE || traceDeletion.page} a page: ${RUNS} runs, ${await count('runs')} left, ${await count(TABLE)} fragments; ${used.toFixed(2)} s CPU, ${merged.toFixed(2)} s of merges after it, ${(took / 1000).toFixed(1)} s, ${commands} statements; disk ${disk} MB, at most ${most} MB, after it ${await look('active')} MB`,
+    `${TABLE}, ${PAGE || traceDeletion.page} a page: ${RUNS} runs, ${await count('runs')} left, ${await count(TABLE)} fragments; ${used.toFixed(2)} s CPU, ${merged.toFixed(2)} s of merges after it, ${(took / 1000).toFixed(1)} s, ${commands} statements; disk ${disk} MB, at most ${most} MB, after it ${await look()} MB`,
   )
 } finally {
   await db.close()

@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process'
 import { cp, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isDeepStrictEqual, promisify } from 'node:util'
+import { isDeepStrictEqual } from 'node:util'
 import {
   patchParts,
   postParts,
@@ -12,6 +11,7 @@ import {
 } from '../../test/support/servers/load.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../test/support/servers/weir-process.ts'
 import { sample, storedFaults, traceFaults } from '../../test/support/traces/stored-traces.ts'
+import { clickHouseDisk } from '../load/disk.ts'
 import { earlierStore, type EarlierStore, isUpgraded, withEngine } from '../load/earlier-store.ts'
 import { processSeconds } from '../load/thread-times.ts'
 
@@ -24,7 +24,6 @@ const KILLS = Number(kills)
 const MAX_PAUSE_MS = 2_000 * Number(between)
 const LOOK_MS = 1_000
 const MEANWHILE = 'sent meanwhile'
-const run = promisify(execFile)
 
 type Json = Record<string, unknown>
 
@@ -95,15 +94,6 @@ function changed(before: Record<string, unknown>, now: Record<string, unknown>):
   return Object.keys(before).filter((what) => !isDeepStrictEqual(before[what], now[what]))
 }
 
-/** Megabytes of the files of ClickHouse; a file with several names counts once. */
-async function diskOf(dataDir: string): Promise<number> {
-  // Files that disappear meanwhile make `du` fail, after it has printed the sum.
-  const du = await run('du', ['-s', '--block-size=1', join(dataDir, 'clickhouse')]).catch(
-    (error: { stdout: string }) => error,
-  )
-  return Number(du.stdout.split('\t')[0]) / 1e6
-}
-
 /** CPU seconds of the engines of a folder, also of those that were killed. */
 function engineCpu(dataDir: string) {
   const seconds = new Map<number, number>()
@@ -167,19 +157,23 @@ async function readsBefore(made: string, facts: EarlierStore): Promise<Record<st
 /** Looks at CPU and disk, and compares reads, until `isDone`. Reads that a kill interrupts do not count. */
 function observe(dataDir: string, weirNow: () => WeirProcess, facts: EarlierStore, before: Json) {
   const cpu = engineCpu(dataDir)
-  const seen = { most: 0, compared: 0, isDone: false }
+  const seen = { most: 0, compared: 0, slowest: 0, isDone: false }
   const began = performance.now()
   const looks = async (): Promise<void> => {
     for (; !seen.isDone; await delay(LOOK_MS)) {
       await cpu.look()
-      seen.most = Math.max(seen.most, await diskOf(dataDir))
+      seen.most = Math.max(seen.most, await clickHouseDisk(dataDir))
     }
   }
   const comparing = async (): Promise<void> => {
     for (; !seen.isDone; await delay(2 * LOOK_MS)) {
-      const now = await reads(weirNow(), facts).catch(() => undefined)
+      const [asked, since] = [weirNow(), performance.now()]
+      const now = await reads(asked, facts).catch((error: unknown) => {
+        if (asked.isAlive()) console.log(`reads failed after ${elapsed(began)}: ${String(error)}`)
+      })
       if (now === undefined) continue
       seen.compared++
+      seen.slowest = Math.max(seen.slowest, performance.now() - since)
       for (const what of changed(before, now))
         console.log(`CHANGED after ${elapsed(began)}: ${what}`, JSON.stringify(now[what]).slice(0, 400))
     }
@@ -197,7 +191,7 @@ const facts = await earlierStore(made, checkout, Number(runs))
 const before = await readsBefore(made, facts)
 const dataDir = resolve(folder, `upgraded-${process.pid}`)
 await cp(made, dataDir, { recursive: true, verbatimSymlinks: true })
-const disk = await diskOf(dataDir)
+const disk = await clickHouseDisk(dataDir)
 const began = performance.now()
 let weir = await start(dataDir)
 try {
@@ -227,9 +221,9 @@ try {
   await end()
   await weir.drained()
   const wrong = changed(before, await reads(weir, facts))
-  const [most, after] = [Math.max(disk, seen.most), await diskOf(dataDir)]
+  const [most, after] = [Math.max(disk, seen.most), await clickHouseDisk(dataDir)]
   console.log(
-    `${runs} runs: disk ${disk.toFixed(0)} MB, at most ${most.toFixed(0)} (${(most / disk).toFixed(2)}), after it ${after.toFixed(0)}; all reads compared ${seen.compared} times; after it ${wrong.join(', ') || 'the same'}`,
+    `${runs} runs: disk ${disk} MB, at most ${most} (${(most / disk).toFixed(2)}), after it ${after}; all reads compared ${seen.compared} times, the slowest in ${(seen.slowest / 1000).toFixed(1)} s; after it ${wrong.join(', ') || 'the same'}`,
   )
   if (KILLS > 0) {
     const faults = await storedFaults(weir, MEANWHILE, sent)
