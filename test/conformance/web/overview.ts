@@ -47,7 +47,6 @@ export function overviewTests({ server, used }: Used): void {
     it('has the figures of the API, each of which opens exactly its rows', async () => {
       const address = await sent()
       const project = /projects\/([^?]+)/.exec(address)?.[1]
-      const followed = used.current().page.waitForRequest(/\/live\?topic=project/)
       const answer = await server.current().request('/api/v1/runs/stats', {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -55,8 +54,10 @@ export function overviewTests({ server, used }: Used): void {
       })
       const { run_count } = (await answer.json()) as { run_count: number }
       expect(run_count).toBeGreaterThan(1)
-      await opensItsRows(address, 'Traces', run_count)
-      await followed
+      await Promise.all([
+        used.current().page.waitForRequest(/\/live\?topic=project/),
+        opensItsRows(address, 'Traces', run_count),
+      ])
       await opensItsRows(`${address}&by=name`, 'Traces', run_count)
     })
 

@@ -191,9 +191,11 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
         [`/traces/${trace}`]: page.locator('#tree [role=row]'),
       }
       for (const [path, row] of Object.entries(pages)) {
-        const answer = page.waitForResponse((one) => new URL(one.url()).pathname === `/app${path}`)
-        await open(path)
-        const header = (await (await answer).allHeaders())['link'] ?? ''
+        const [answer] = await Promise.all([
+          page.waitForResponse((one) => new URL(one.url()).pathname === `/app${path}`),
+          open(path),
+        ])
+        const header = (await answer.allHeaders())['link'] ?? ''
         const named = [...header.matchAll(/<(\/api\/[^>]+)>/g)].map(([, url]) => url)
         expect(named.length, path).toBe(2)
         await row.first().waitFor()
