@@ -34,7 +34,7 @@ async function reads(weir: WeirProcess, facts: EarlierStore): Promise<Record<str
   const usage = async (group_by: string): Promise<unknown> => {
     const query = new URLSearchParams({ ...window, group_by, workspace_ids: facts.workspace_id })
     const answer = await weir.json<{ usage: unknown[] }>(
-      `/api/v1/orgs/current/billing/granular-usage?${query}`,
+      `/api/v1/orgs/current/billing/granular-usage?${query.toString()}`,
     )
     return answer.usage
   }
@@ -138,7 +138,7 @@ async function usageOfMeanwhile(weir: WeirProcess): Promise<number> {
     workspace_ids: facts.workspace_id,
   })
   const { usage } = await weir.json<{ usage: { dimensions: Json; traces: number }[] }>(
-    `/api/v1/orgs/current/billing/granular-usage?${query}`,
+    `/api/v1/orgs/current/billing/granular-usage?${query.toString()}`,
   )
   const own = usage.filter(({ dimensions }) => dimensions['project_name'] === MEANWHILE)
   return own.reduce((sum, { traces }) => sum + traces, 0)
