@@ -136,8 +136,8 @@ function turn(): Promise<void> {
 }
 
 /**
- * Executes transactions in one of SQLite, for at most TURN_MS, and then the rest of them. If one of them fails, nothing
- * is stored, and each is executed alone.
+ * Executes transactions in one of SQLite, for at most TURN_MS, and then the rest of them. What one that fails has changed
+ * is undone alone. If the commit fails, all of them do.
  */
 async function executeGroup(
   connection: DatabaseSync,
@@ -150,22 +150,41 @@ async function executeGroup(
     for (const { reject } of group) reject(error)
     return
   }
-  const results: unknown[] = []
+  const executed: WaitingTransaction[] = []
+  const settle: (() => void)[] = []
   const begun = performance.now()
   try {
-    for (const { work } of group) {
-      results.push(await work(session))
+    for (const one of group) {
+      executed.push(one)
+      settle.push(await executeInside(connection, session, one))
       if (performance.now() - begun > TURN_MS) break
     }
     await session.query('COMMIT')
+    for (const done of settle) done()
   } catch (error) {
     if (connection.isTransaction) connection.exec('ROLLBACK')
-    if (group.length === 1) for (const { reject } of group) reject(error)
-    else for (const one of group) await executeGroup(connection, session, [one])
-    return
+    for (const { reject } of executed) reject(error)
   }
-  for (const [at, result] of results.entries()) group[at]?.resolve(result)
-  if (results.length < group.length) await executeGroup(connection, session, group.slice(results.length))
+  if (executed.length < group.length) await executeGroup(connection, session, group.slice(executed.length))
+}
+
+/** Returns what settles the transaction after the commit. Rejects when SQLite has undone the others too, as on a full disk. */
+async function executeInside(
+  connection: DatabaseSync,
+  session: TxSession,
+  { work, resolve, reject }: WaitingTransaction,
+): Promise<() => void> {
+  await session.query('SAVEPOINT member')
+  try {
+    const result = await work(session)
+    await session.query('RELEASE member')
+    return () => resolve(result)
+  } catch (error) {
+    if (!connection.isTransaction) throw error
+    await session.query('ROLLBACK TO member')
+    await session.query('RELEASE member')
+    return () => reject(error)
+  }
 }
 
 /** Runs the first statement, which fails if the file is not a database. */
@@ -181,8 +200,8 @@ function openLog(connection: DatabaseSync, file: string, synchronous: 'normal' |
 /**
  * Opens or creates the SQLite database in `file` (mode 0600; `:memory:` for tests), in WAL mode with foreign keys on.
  * Statements run on the calling thread, so they must be short; 4 to 18 µs each were measured. Transactions run one at a
- * time, whatever their lock. If one of a group that shares a commit fails, each is executed alone. Statements with
- * large `bytes` run in the threads of `large`, if it is given.
+ * time, whatever their lock. What one of a group that shares a commit has changed is undone alone if it fails. Statements
+ * with large `bytes` run in the threads of `large`, if it is given.
  */
 export function openSqlite(file: string, options: SqliteOptions = {}, large?: LargeValues): Database {
   const { checkpointPages, readOnly = false, waitMs = 0, sharesCommits = false } = options
