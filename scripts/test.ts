@@ -30,7 +30,9 @@ async function runChanged(args: readonly string[]): Promise<void> {
     for (const file of chosen) console.log(file)
     return
   }
-  for (const file of leftOut) console.log(`left out: ${file}`)
+  if (leftOut.length > 0)
+    console.log(`left out: ${leftOut.length} long test files, for which there is no time:`)
+  for (const file of leftOut) console.log(`  ${file}`)
   if (chosen.length > 0) await runTests(LONG, [...chosen, ...args])
   else console.log('no long test covers the change\n0 passed, 0 failed')
 }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createLogger } from '../../src/base/log.ts'
 import { retentionSweep } from '../../src/ingest/deletion/retention.ts'
 import { STORED_COLUMNS } from '../../src/ingest/store/stored-columns.ts'
@@ -11,29 +12,26 @@ import {
   until,
 } from '../../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { testClock } from '../../test/support/faults/test-clock.ts'
+import { clickHouseDisk } from '../load/disk.ts'
+import { fillFragments } from '../load/fill-fragments.ts'
 import { fillRuns, RUNS_PER_TRACE } from '../load/fill-runs.ts'
 
 // One sweep of retention over all tables: three of thirty days expire. Fragments are stored as before ADR 0099 or by day:
-//   node scripts/launch.mjs bench/store/retention.bench.ts [runs] [old|new] [runs a page]
+//   node scripts/launch.mjs bench/store/retention.bench.ts [runs] [old|new] [runs a page] [words of each payload]
 const RUNS = Number(process.argv[2] ?? 300_000)
 const TABLE = process.argv[3] === 'old' ? 'run_fragments' : 'fragments'
 /** 0: as the product does. */
 const PAGE = Number(process.argv[4] ?? 0)
 const DAYS = 30
 const DAY = 86_400_000
-const STEP = 5_000
+const WORDS = Number(process.argv[5] ?? 100)
+const LOOK_MS = 1_000
+/** Replaced parts stay for a while (engine-config.ts). */
+const KEPT_MS = 120_000
+const PATIENCE_MS = 3_600_000
 const workspace_id = '00000000-0000-7000-8000-000000000001'
 const project_id = '00000000-0000-7000-8000-0000000000b1'
 const from = Date.UTC(2026, 0, 1)
-
-const WORDS = (seed: string): string =>
-  `arrayStringConcat(arrayMap(i -> substring(lower(hex(sipHash64(toUInt64(exp((sipHash64(${seed}, i) % 1000000) / 1000000 * log(60000)))))), 1, 3 + i % 6), range(100)), ' ')`
-/** A fragment of 1.2 KB for each row. */
-const FILL = `INSERT INTO ${TABLE} (workspace_id, run_id, rank, hash, received_at, project_id, head, inputs, outputs${TABLE === 'fragments' ? ', keep_days' : ''})
-  SELECT workspace_id, run_id, 1, toFixedString('', 16), received_at, project_id,
-    concat('{"trace_id":"', toString(trace_id), '","dotted_order":"', dotted_order, '"}'), ${WORDS('trace_id')}, ${WORDS('run_id')}${TABLE === 'fragments' ? `, ${DAYS}` : ''}
-  FROM (SELECT * FROM runs ORDER BY sort_time LIMIT {step:UInt32} OFFSET {from:UInt32})
-  SETTINGS exclude_materialize_skip_indexes_on_insert = 'words', max_threads = 1`
 
 const folder = await temporaryDir()
 const engine = await startTestClickHouse(folder.dir)
@@ -44,7 +42,6 @@ const counted = {
   async command(...statement: Parameters<typeof db.command>) {
     commands++
     await db.command(...statement)
-    await look()
   },
 }
 
@@ -55,13 +52,10 @@ async function cpu(): Promise<number> {
 }
 
 let most = 0
-/** Megabytes of all parts, with replaced ones that are not removed yet. */
 async function look(): Promise<number> {
-  const [all] = await db.rows<{ mb: number }>(
-    'SELECT toUInt32(sum(bytes_on_disk) / 1e6) AS mb FROM system.parts WHERE database = currentDatabase()',
-  )
-  most = Math.max(most, all!.mb)
-  return all!.mb
+  const disk = await clickHouseDisk(folder.dir)
+  most = Math.max(most, disk)
+  return disk
 }
 
 try {
@@ -69,12 +63,16 @@ try {
   const traces = Math.floor(RUNS / RUNS_PER_TRACE)
   const to = from + DAYS * DAY
   await fillRuns(db, { workspace_id, project_id, traces, threads: 5_000, from, to, receivedAtStart: true })
-  for (let at = 0; at < RUNS; at += STEP) await db.command(FILL, { params: { step: STEP, from: at } })
-  await until(
-    'merges end',
-    async () => (await db.rows('SELECT 1 FROM system.merges LIMIT 1')).length === 0,
-    600_000,
-  )
+  // The last TraceRuns start a little after `to`.
+  await fillFragments(db, { table: TABLE, keep_days: DAYS, from, to: to + 60_000, runs: RUNS, words: WORDS })
+  const atRest = (): Promise<void> =>
+    until(
+      'merges end',
+      async () => (await db.rows('SELECT 1 FROM system.merges LIMIT 1')).length === 0,
+      PATIENCE_MS,
+    )
+  await atRest()
+  await pause(KEPT_MS)
   const clock = testClock(() => from + (DAYS + 3) * DAY + 1.5 * 3_600_000)
   const traceDeletion = createTraceDeletion(counted, STORED_COLUMNS.runs)
   const sweep = retentionSweep(
@@ -95,10 +93,16 @@ try {
   const count = async (table: string): Promise<number> =>
     (await db.rows<{ n: number }>(`SELECT toUInt32(count()) AS n FROM ${table}`))[0]!.n
   const [before, began, disk] = [await cpu(), performance.now(), await look()]
+  most = 0
+  const looks = setInterval(() => void look(), LOOK_MS)
   await sweep.work(new AbortController().signal)
   const [used, took] = [(await cpu()) - before, performance.now() - began]
+  await atRest()
+  const merged = (await cpu()) - before - used
+  clearInterval(looks)
+  await pause(KEPT_MS)
   console.log(
-    `${TABLE}, ${PAGE || traceDeletion.page} a page: ${RUNS} runs, ${await count('runs')} left, ${await count(TABLE)} fragments; ${used.toFixed(2)} s CPU, ${(took / 1000).toFixed(1)} s, ${commands} statements; disk ${disk} MB, at most ${most} MB`,
+    `${TABLE}, ${PAGE || traceDeletion.page} a page: ${RUNS} runs, ${await count('runs')} left, ${await count(TABLE)} fragments; ${used.toFixed(2)} s CPU, ${merged.toFixed(2)} s of merges after it, ${(took / 1000).toFixed(1)} s, ${commands} statements; disk ${disk} MB, at most ${most} MB, after it ${await look()} MB`,
   )
 } finally {
   await db.close()

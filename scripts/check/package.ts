@@ -42,9 +42,12 @@ function npm(args: readonly string[], cwd: string): string {
 }
 
 /**
- * Installs a package with its dependencies. The packages of one release appear in a registry one after the other, so
- * npm may not find a version yet that another package requires (ETARGET). It is then tried again, for some minutes.
+ * What npm says when the registry may answer otherwise soon: ETARGET because the packages of one release appear one after
+ * the other, so that a version is missing that another package requires.
  */
+const PASSING = /(?:ETARGET|ECONN|ETIMEDOUT|EAI_AGAIN|E50[0-9]|E429).*/
+
+/** Installs a package with its dependencies. A refusal that may pass is tried again, for some minutes. */
 async function install(archive: string, dir: string): Promise<void> {
   const until = performance.now() + INSTALL_MS
   for (;;) {
@@ -52,8 +55,9 @@ async function install(archive: string, dir: string): Promise<void> {
       npm(['install', '--omit=dev', '--prefer-online', archive], dir)
       return
     } catch (error) {
-      if (!String(error).includes('ETARGET') || performance.now() > until) throw error
-      console.log(`the install is tried again: ${/No matching version.*/.exec(String(error))?.[0] ?? ''}`)
+      const why = PASSING.exec(String(error))?.[0]
+      if (why === undefined || performance.now() > until) throw error
+      console.log(`the install is tried again: ${why}`)
       await delay(RETRY_MS)
     }
   }

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
-import { env } from 'node:process'
+import { relative } from 'node:path'
+import { cwd, env } from 'node:process'
 import { stripVTControlCharacters } from 'node:util'
 import type {
   Reporter,
@@ -29,6 +30,11 @@ function errorText(errors: readonly (SerializedError | Error)[]): string {
   const { message, stack = '' } = first
   const text = stack.includes(message) ? stack : `${message}\n${stack}`
   return stripVTControlCharacters(text).trim().slice(0, MAX_ERROR)
+}
+
+/** The path from the root of the file whose tests ran in the process when the error was thrown. */
+function fileOf({ VITEST_TEST_PATH: path }: SerializedError): string | undefined {
+  return typeof path === 'string' ? relative(cwd(), path) : undefined
 }
 
 /** What failed in a file: tests, suites whose hooks failed, and the file itself if it could not be loaded. */
@@ -81,7 +87,7 @@ export default class ResultReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): void {
     const result: TestRunResult = {
       files: modules.map(fileResult),
-      unhandled: unhandledErrors.map((error) => errorText([error])),
+      unhandled: unhandledErrors.map((error) => ({ file: fileOf(error), error: errorText([error]) })),
     }
     const path = env['TEST_RESULTS']
     if (path !== undefined) writeFileSync(path, JSON.stringify(result))

@@ -31,10 +31,15 @@ describe('a file that failed and ran again', () => {
     ])
   })
 
-  it('does not make an error outside of tests pass', () => {
-    const broken = { ...first, unhandled: ['Error: late'] }
+  it('takes errors outside of its own tests with it, and no others', () => {
     const again = { files: [fileOf('stream.test.ts', [], 2)], unhandled: [] }
-    expect(failedCount(withRerun(broken, again).result)).toBe(1)
+    const left = (file?: string): string[] =>
+      summaryLines(withRerun({ ...first, unhandled: [{ file, error: 'Error: late' }] }, again).result, [])
+    expect(left('stream.test.ts')).toEqual(['3 passed, 0 failed'])
+    expect(left('other.test.ts')[0]).toBe('failed outside of a test: other.test.ts\n  Error: late')
+    expect(left().at(-1)).toBe('3 passed, 1 failed')
+    const late = { ...again, unhandled: [{ file: 'stream.test.ts', error: 'Error: late' }] }
+    expect(failedCount(withRerun(first, late).result)).toBe(1)
   })
 
   it('counts each skipped test with its title, which has the reason', () => {

@@ -18,10 +18,16 @@ export interface FileResult {
   failed: FailedTest[]
 }
 
+/** An error outside of any test. */
+export interface StrayError {
+  /** Path of the file that ran in its process; undefined if none did. */
+  file?: string | undefined
+  error: string
+}
+
 export interface TestRunResult {
   files: FileResult[]
-  /** Errors outside of any test. */
-  unhandled: string[]
+  unhandled: StrayError[]
 }
 
 /** A test that failed, and passed when its file ran again. */
@@ -32,7 +38,10 @@ export interface FlakyTest {
 
 const keyOf = ({ file, project }: FileResult): string => `${project} ${file}`
 
-/** The result of both runs: that of a file which ran again is the one of its second run. */
+/**
+ * The result of both runs: that of a file which ran again is the one of its second run, errors outside of its tests
+ * included.
+ */
 export function withRerun(
   first: TestRunResult,
   again: TestRunResult,
@@ -45,7 +54,9 @@ export function withRerun(
     if (now.failed.length === 0) flaky.push(...file.failed.map(({ test }) => ({ file: file.file, test })))
     return now
   })
-  return { result: { files, unhandled: [...first.unhandled, ...again.unhandled] }, flaky }
+  const ranAgain = new Set(again.files.map(({ file }) => file))
+  const unhandled = first.unhandled.filter(({ file }) => file === undefined || !ranAgain.has(file))
+  return { result: { files, unhandled: [...unhandled, ...again.unhandled] }, flaky }
 }
 
 /** Number of failed tests, suites and files, and of errors outside of tests. */
@@ -68,7 +79,9 @@ export function summaryLines(result: TestRunResult, flaky: readonly FlakyTest[])
     ...files.flatMap(({ file, failed }) =>
       failed.map(({ test, error }) => `failed: ${file} › ${test}\n${error.replaceAll(/^/gm, '  ')}`),
     ),
-    ...unhandled.map((error) => `failed outside of a test:\n${error.replaceAll(/^/gm, '  ')}`),
+    ...unhandled.map(
+      ({ file = 'no file', error }) => `failed outside of a test: ${file}\n${error.replaceAll(/^/gm, '  ')}`,
+    ),
     `${passed} passed, ${failedCount(result)} failed`,
   ]
 }

@@ -1,11 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import type { ClickHouse, StatementOptions } from './connect.ts'
 import { migrationChecksum, worksAfter } from '../migration-checksum.ts'
-import { schemaStatements } from './cluster/layout.ts'
+import { schemaStatements, systemRows } from './cluster/layout.ts'
 
 export interface MigrateOptions {
   /** Folder of files named `NNNN_name.sql`; default: the product's own, beside this file. */
@@ -35,14 +36,18 @@ interface AppliedMigration {
 
 const CREATE_MIGRATIONS = `CREATE TABLE IF NOT EXISTS schema_migrations (version UInt32, name String, checksum String,
      applied_at DateTime64(3) DEFAULT now64(3)) ENGINE = ReplacingMergeTree ORDER BY version`
+/** Begins to build indexes in the background of ClickHouse. */
+const BUILD = /^ALTER TABLE \w+\s+MATERIALIZE INDEX\b/
+/** ClickHouse makes such a change of a table after all of its builds, and waits for them. */
+const AFTER_BUILDS = /^ALTER TABLE (\w+)\s+(?:DROP|MODIFY (?:COLUMN|TTL))\b/
+const BUILDS_LOOK_MS = 250
 const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/
 
 /**
  * Creates the database if needed, applies all pending migrations and returns their versions. There is no way back to an
- * older version. A migration is recorded after its last statement; in a new database all migrations are recorded
- * together at the end. An interrupted migration runs again, so its statements must be repeatable (IF NOT EXISTS).
- * Rejects with `config_invalid` when an applied file has changed since, or a newer release made the database (see
- * `shared`).
+ * older version. A migration is recorded after its last statement, alone or together with others (stepsOf). What was
+ * interrupted runs again, so statements must be repeatable (IF NOT EXISTS). Rejects with `config_invalid` when an applied
+ * file has changed since, or a newer release made the database (see `shared`).
  */
 export async function migrate(clickhouse: ClickHouse, options: MigrateOptions): Promise<number[]> {
   const migrations = await readMigrations(options.dir ?? new URL('./migrations/', import.meta.url))
@@ -55,10 +60,7 @@ export async function migrate(clickhouse: ClickHouse, options: MigrateOptions): 
   const newest = applied.at(-1)?.version ?? 0
   const last = options.last ?? Number.POSITIVE_INFINITY
   const pending = migrations.filter(({ version }) => version > newest && version <= last)
-  // In a new database, one insert records all migrations. Twelve separate inserts took a third of the time of all
-  // migrations.
-  const steps = applied.length === 0 ? [pending] : pending.map((migration) => [migration])
-  for (const step of steps) await apply(clickhouse, step, options.logger)
+  for (const step of stepsOf(pending, applied.length === 0)) await apply(clickhouse, step, options.logger)
   return pending.map((migration) => migration.version)
 }
 
@@ -69,7 +71,7 @@ export function splitStatements(text: string): string[] {
   return text
     .split(/;[ \t]*(?:\n|$)/)
     .map((statement) => statement.trim())
-    .filter((statement) => statement.replace(/^[ \t]*--.*$/gm, '').trim() !== '')
+    .filter((statement) => withoutComments(statement) !== '')
 }
 
 async function readMigrations(dir: string | URL): Promise<Migration[]> {
@@ -117,24 +119,77 @@ function checkApplied(
   }
 }
 
-/** Runs migrations, and records those that succeeded, even if a later one fails. */
+/**
+ * The migrations that are recorded together. In a new database these are all: twelve separate inserts took a third of the
+ * time of all migrations. In others, those from the first one that builds indexes.
+ */
+function stepsOf(pending: readonly Migration[], isNew: boolean): (readonly Migration[])[] {
+  const alone = isNew ? [] : pending.slice(0, firstBuild(pending))
+  const together = pending.slice(alone.length)
+  return [...alone.map((migration) => [migration]), ...(together.length > 0 ? [together] : [])]
+}
+
+/** Index of the first migration that builds indexes; the number of migrations if none does. */
+function firstBuild(migrations: readonly Migration[]): number {
+  const found = migrations.findIndex(({ statements }) => statements.some(isBuild))
+  return found === -1 ? migrations.length : found
+}
+
+function isBuild(statement: string): boolean {
+  return BUILD.test(withoutComments(statement))
+}
+
+function withoutComments(statement: string): string {
+  return statement.replace(/^[ \t]*--.*$/gm, '').trim()
+}
+
+/**
+ * Runs migrations, and records those that succeeded, even if a later one fails. Indexes are built after the last
+ * migration, because other changes of their table would wait until they are built; no migration with a build is recorded
+ * before that.
+ */
 async function apply(
   clickhouse: ClickHouse,
   migrations: readonly Migration[],
   logger: Logger,
 ): Promise<void> {
-  const applied: AppliedMigration[] = []
+  let applied: AppliedMigration[] = []
+  let begun = false
   try {
     for (const { version, name, checksum, statements } of migrations) {
-      for (const statement of statements) await changeSchema(clickhouse, statement)
+      for (const statement of statements) {
+        if (isBuild(statement)) continue
+        await untilBuilt(clickhouse, statement, logger)
+        await changeSchema(clickhouse, statement)
+      }
       applied.push({ version, name, checksum })
     }
+    for (const build of migrations.flatMap(({ statements }) => statements.filter(isBuild)))
+      await changeSchema(clickhouse, build)
+    begun = true
   } finally {
+    if (!begun) applied = applied.slice(0, firstBuild(migrations))
     await record(clickhouse, applied)
   }
   const version = applied.at(-1)?.version
   if (version !== undefined)
     logger.info({ version, applied: applied.length }, 'the ClickHouse tables are migrated')
+}
+
+/**
+ * Waits for builds that an earlier start has begun, if ClickHouse makes this change after them. Its own wait would end
+ * with the time limit of statements, and the start with it; the next start would begin these builds again.
+ */
+async function untilBuilt(clickhouse: ClickHouse, statement: string, logger: Logger): Promise<void> {
+  const [, table] = AFTER_BUILDS.exec(withoutComments(statement)) ?? []
+  if (table === undefined) return
+  const sql = `SELECT count() AS left FROM ${systemRows('mutations', table, clickhouse)}
+    AND NOT is_done AND latest_fail_reason = ''`
+  const left = async (): Promise<number> => (await clickhouse.rows<{ left: number }>(sql)).at(0)?.left ?? 0
+  if ((await left()) === 0) return
+  logger.info({ table }, 'the start waits until ClickHouse has built the indexes of a table')
+  do await delay(BUILDS_LOOK_MS)
+  while ((await left()) > 0)
 }
 
 async function record(clickhouse: ClickHouse, applied: readonly AppliedMigration[]): Promise<void> {

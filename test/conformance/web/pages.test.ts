@@ -7,6 +7,7 @@ import { defectTests } from './traces/defects.ts'
 import { findingTests } from './lists/findings.ts'
 import { ingestTests } from './ingest.ts'
 import { listTests } from './lists/list.ts'
+import { threadTests } from './lists/threads.ts'
 import { priceTests } from './prices.ts'
 import { projectOf, sendAgentTrace } from './trace.ts'
 import { tracePageTests } from './traces/trace-page.ts'
@@ -191,9 +192,11 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
         [`/traces/${trace}`]: page.locator('#tree [role=row]'),
       }
       for (const [path, row] of Object.entries(pages)) {
-        const answer = page.waitForResponse((one) => new URL(one.url()).pathname === `/app${path}`)
-        await open(path)
-        const header = (await (await answer).allHeaders())['link'] ?? ''
+        const [answer] = await Promise.all([
+          page.waitForResponse((one) => new URL(one.url()).pathname === `/app${path}`),
+          open(path),
+        ])
+        const header = (await answer.allHeaders())['link'] ?? ''
         const named = [...header.matchAll(/<(\/api\/[^>]+)>/g)].map(([, url]) => url)
         expect(named.length, path).toBe(2)
         await row.first().waitFor()
@@ -212,6 +215,7 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
   listTests({ server, used })
   defectTests({ server, used })
   inLong(() => findingTests({ server, used }))
+  inLong(() => threadTests({ server, used }))
   tracePageTests({ server, used })
   usageTests({ server, used, sent })
   priceTests({ server, used })

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
-import type { ClickHouse } from '../../../src/storage/clickhouse/connect.ts'
+import type { ClickHouse, StatementOptions } from '../../../src/storage/clickhouse/connect.ts'
 import { migrate } from '../../../src/storage/clickhouse/migrate.ts'
 import { newDatabase } from '../../support/stores/clickhouse/clickhouse-database.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
@@ -53,6 +53,52 @@ describe('ClickHouse migrations', () => {
       await writeFile(join(dir, '0002_second.sql'), SECOND)
       expect(await migrate(db, { dir, logger })).toEqual([2])
     })
+  })
+
+  it('begin to build indexes after the last change, and are recorded after that', async () => {
+    await migrate(db, { dir, logger })
+    await writeFile(join(dir, '0002_second.sql'), SECOND)
+    await writeFile(
+      join(dir, '0003_third.sql'),
+      `ALTER TABLE a ADD INDEX IF NOT EXISTS by_m m TYPE minmax;\n\n-- why\nALTER TABLE a MATERIALIZE INDEX by_m;\n`,
+    )
+    await writeFile(join(dir, '0004_fourth.sql'), 'ALTER TABLE a ADD COLUMN IF NOT EXISTS o String AFTER;\n')
+    await expect(migrate(db, { dir, logger })).rejects.toMatchObject({ code: 'internal' })
+    await writeFile(join(dir, '0004_fourth.sql'), 'ALTER TABLE a ADD COLUMN IF NOT EXISTS o String;\n')
+    const commands: string[] = []
+    const watched = { ...db, command: (sql: string) => (commands.push(sql), db.command(sql)) }
+    expect(await migrate(watched, { dir, logger })).toEqual([3, 4])
+    expect(commands.slice(-2)).toEqual([
+      expect.stringContaining('ADD COLUMN IF NOT EXISTS o'),
+      expect.stringContaining('MATERIALIZE INDEX by_m'),
+    ])
+  })
+
+  it('wait before a change that ClickHouse makes after its builds of the same table', async () => {
+    await migrate(db, { dir, logger })
+    await writeFile(
+      join(dir, '0002_second.sql'),
+      `${SECOND}ALTER TABLE a DROP INDEX IF EXISTS by_m;\nALTER TABLE b ADD COLUMN IF NOT EXISTS m String;\n`,
+    )
+    const builds = [2, 1, 0]
+    const leftAt: [string, number][] = []
+    const busy: ClickHouse = {
+      ...db,
+      rows: async <Row>(sql: string, options?: StatementOptions) =>
+        sql.includes('system.mutations')
+          ? [{ left: builds.shift() } as Row]
+          : await db.rows<Row>(sql, options),
+      async command(sql) {
+        leftAt.push([sql.slice(0, 'ALTER TABLE a DROP'.length), builds.length])
+        await db.command(sql)
+      },
+    }
+    expect(await migrate(busy, { dir, logger })).toEqual([2])
+    expect(leftAt.filter(([sql]) => sql.startsWith('ALTER'))).toEqual([
+      ['ALTER TABLE a ADD ', 3],
+      ['ALTER TABLE a DROP', 0],
+      ['ALTER TABLE b ADD ', 0],
+    ])
   })
 
   it('refuse an applied file that has changed, a newer database, and a file with a lower number', async () => {

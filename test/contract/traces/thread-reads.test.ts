@@ -48,8 +48,9 @@ const trace = fc.record({
   seconds: fc.option(fc.nat(5), { nil: undefined }),
   below: fc.array(below, { maxLength: 3 }),
 })
+const several = { minLength: 1, maxLength: 8 }
 const worlds = fc.record({
-  traces: fc.array(trace, { minLength: 1, maxLength: 8 }),
+  traces: fc.oneof(fc.array(trace, several), fc.array(trace.map(asSent), several)),
   from: fc.nat(4),
   to: fc.integer({ min: 5, max: 10 }),
   onlyFailed: fc.boolean(),
@@ -58,6 +59,13 @@ const worlds = fc.record({
 })
 type World = typeof worlds extends fc.Arbitrary<infer T> ? T : never
 type Trace = typeof trace extends fc.Arbitrary<infer T> ? T : never
+
+/** A trace as most clients send it: all of its TraceRuns name its thread. */
+function asSent<T extends { thread: number; below: { thread: number }[] }>(made: T): T {
+  const thread = made.thread || 1
+  const below = made.below.map((one) => ({ ...one, thread }))
+  return { ...made, hasRoot: true, thread, changed: undefined, below }
+}
 
 /**
  * A root named a thread. Later it names none, so only the TraceRun below it names the thread; and its start has moved.
@@ -81,6 +89,8 @@ const unnamedAndMoved: World = {
   onlyTurn: undefined,
   onlyWithCalls: false,
 }
+
+const named: World = { ...unnamedAndMoved, traces: unnamedAndMoved.traces.map(asSent) }
 
 const nameOf = (thread: number): string => (thread === 0 ? '' : `thread ${thread}`)
 const timeOf = (second: number): number => START + second * SECOND
@@ -247,7 +257,7 @@ it('threads, their turns and figures are those of a naive model', async () => {
         )
       }
     }),
-    { ...tries(2, LONGEST), examples: [[unnamedAndMoved]] },
+    { ...tries(2, LONGEST), examples: [[unnamedAndMoved], [named]] },
   )
 })
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'vitest'
+import type { EngineAddress } from '../../../src/storage/clickhouse/embedded/address.ts'
 import { bucketOf, bucketOrigin, chooseStride } from '../../../src/usage/report/stride.ts'
 import { startTestClickHouse, temporaryDir, until } from '../stores/clickhouse/embedded-clickhouse.ts'
 import { startPostgres } from '../stores/sql/postgres.ts'
@@ -49,14 +50,19 @@ const RANGES: readonly [from: number, to: number][] = [
  * Sends `traces` traces to two servers that have separate folders, but one Postgres and one ClickHouse. Operations are
  * sent in any order, three in ten of them twice, each to either server. During this a server is killed and restarted
  * `kills` times. Afterwards the API must return the counts of everything sent, for every grouping and stride, both from
- * the traces themselves and from rollups.
+ * the traces themselves and from rollups. `before` fills the ClickHouse before the first start.
  */
-export async function usageRounds(traces: number, kills: number): Promise<void> {
+export async function usageRounds(
+  traces: number,
+  kills: number,
+  before?: (engine: EngineAddress) => Promise<void>,
+): Promise<void> {
   const folder = await temporaryDir()
   const engine = await startTestClickHouse(`${folder.dir}/engine`)
   const postgres = await startPostgres()
   const servers: WeirProcess[] = []
   try {
+    await before?.(engine)
     const env: WeirEnvironment = {
       DATABASE_URL: await postgres.createDatabase(),
       CLICKHOUSE_URL: engine.url.replace('//', `//${engine.username}:${engine.password}@`),

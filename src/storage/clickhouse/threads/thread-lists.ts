@@ -10,7 +10,7 @@ import type { ClickHouse } from '../connect.ts'
 import { THREAD_TIMES, threadConditions, turnCondition } from '../list-sql.ts'
 import { type KnownHours, knownHours } from '../hours/known-hours.ts'
 import { inRunHours } from '../hours/trace-hour.ts'
-import { turnsSql } from './turns-sql.ts'
+import { ROOTS_NAME_ALL, turnsSql } from './turns-sql.ts'
 
 const HOUR = 3_600_000_000
 /**
@@ -69,11 +69,11 @@ export function readingThreads(clickhouse: ClickHouse) {
       return row!
     },
 
-    turns: (workspace_id: string, query: TurnQuery) => {
-      const { sql, params } = turnListSql(query)
-      return clickhouse.rows<ThreadTurn>(sql, {
-        params: { ...params, workspace_id },
-      })
+    turns: async (workspace_id: string, query: TurnQuery) => {
+      const of = { workspace_id, project: query.project_id, threads: [query.thread_id] }
+      const [roots] = await clickhouse.rows<{ named: number }>(ROOTS_NAME_ALL, { params: of })
+      const { sql, params } = turnListSql(query, roots?.named === 1)
+      return clickhouse.rows<ThreadTurn>(sql, { params: { ...params, ...of } })
     },
   } satisfies Partial<ThreadStore>
 }
@@ -125,17 +125,15 @@ const TRACE = 'toString(trace_id)'
  * The traces of the thread are numbered before filters and paging are applied. Ids are compared as texts, as in
  * query/threads/sums.ts.
  */
-function turnListSql(query: TurnQuery): { sql: string; params: Record<string, unknown> } {
+function turnListSql(query: TurnQuery, byRoots: boolean): { sql: string; params: Record<string, unknown> } {
   const { project_id, thread_id, after, limit, ...filters } = query
   const wanted = turnCondition({ project_id, thread_ids: [thread_id], ...filters })
   const conditions = wanted === undefined ? [] : [wanted.sql]
   const params: Record<string, unknown> = {
     ...wanted?.params,
-    project: project_id,
-    threads: [thread_id],
     limit,
   }
-  const turns = turnsSql({ named: true })
+  const turns = turnsSql({ named: true, byRoots })
   if (after) {
     conditions.push(
       `(root_time, ${TRACE}) > (fromUnixTimestamp64Micro({after_time:Int64}), {after_id:String})`,

@@ -192,9 +192,11 @@ export function findingTests({ server, used }: Used): void {
       await page.keyboard.press('Enter')
       await page.getByRole('row', { name: /^gold 1,100/ }).waitFor()
       expect(new URL(page.url()).searchParams.get('by')).toBe('metadata.plan')
-      const saved = page.waitForEvent('download')
-      await page.getByRole('button', { name: 'CSV' }).click()
-      expect((await saved).suggestedFilename()).toBe('usage-by-plan.csv')
+      const [saved] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'CSV' }).click(),
+      ])
+      expect(saved.suggestedFilename()).toBe('usage-by-plan.csv')
       const none = page.getByRole('row', { name: /^\(none\)/ })
       expect(await broken()).toEqual([])
       await page

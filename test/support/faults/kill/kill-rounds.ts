@@ -12,13 +12,20 @@ export const BLOWS: readonly Blow[] = ['server', 'engine', 'server while it catc
 const PROJECT = 'kill'
 const LIVE_MS = [150, 1200] as const
 
+/** What the folder has before the first start, and what must be true of it at the end. */
+interface Before {
+  make(dataDir: string): Promise<void>
+  check(weir: WeirProcess): Promise<void>
+}
+
 /**
  * Repeats rounds of load, a kill -9 at a random moment, and a restart on the same folder. After each round, the store
  * must hold every TraceRun acknowledged so far, complete and once. Returns the number of acknowledged TraceRuns.
  */
-export async function killRounds(blows: readonly Blow[]): Promise<number> {
+export async function killRounds(blows: readonly Blow[], before?: Before): Promise<number> {
   const { dir, remove } = await temporaryDir()
   const traces: SentTrace[] = []
+  await before?.make(dir)
   let weir = await startWeir(dir)
   try {
     for (const [round, blow] of blows.entries()) {
@@ -34,6 +41,7 @@ export async function killRounds(blows: readonly Blow[]): Promise<number> {
       expect(await traceFaults(weir, sample(load.traces, 5)), said).toEqual([])
     }
     expect(await traceFaults(weir, sample(traces, Math.min(30, 10 * blows.length)))).toEqual([])
+    await before?.check(weir)
     expect(await weir.stop()).toBe(0)
     return 3 * traces.filter((trace) => trace.patched).length
   } finally {
