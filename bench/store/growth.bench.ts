@@ -4,6 +4,7 @@ import { STORED_COLUMNS } from '../../src/ingest/store/stored-columns.ts'
 import type { ReadStore } from '../../src/ingest/store/stats-store.ts'
 import { type ClickHouse, connectClickHouse } from '../../src/storage/clickhouse/connect.ts'
 import { fillHourChanges } from '../../src/storage/clickhouse/hours/fill-hour-changes.ts'
+import { MAX_DAYS, rollDays } from '../../src/storage/clickhouse/hours/roll-days.ts'
 import { MAX_HOURS, rollHours } from '../../src/storage/clickhouse/hours/roll-hours.ts'
 import { migrate } from '../../src/storage/clickhouse/migrate.ts'
 import { createTraceStore } from '../../src/storage/clickhouse/trace-store.ts'
@@ -118,6 +119,7 @@ async function measured(runs: number): Promise<Map<string, Used>> {
     await fillHourChanges(db, signal, logger)
     const before = await usedBy(db)
     while ((await rollHours(db, signal, 'all', 0)) === MAX_HOURS);
+    while ((await rollDays(db, signal)) === MAX_DAYS);
     await createUsageRollups(db).rebuild()
     await indexWords(db, { min_rows: 1, quiet_seconds: 0 })
     await atRest(db)
@@ -130,7 +132,7 @@ async function measured(runs: number): Promise<Map<string, Used>> {
     )
     const hours = ((await usedBy(db)).cpu - before.cpu) / 1000
     console.log(
-      `${runs} runs: ${disk!.mb.toFixed(0)} MB; hours and usage computed in ${hours.toFixed(1)} s of CPU`,
+      `${runs} runs: ${disk!.mb.toFixed(0)} MB; hours, days and usage computed in ${hours.toFixed(1)} s of CPU`,
     )
     const found = new Map<string, Used>()
     for (const [what, read] of Object.entries(reads(db, createTraceStore(db, STORED_COLUMNS), middle!)))

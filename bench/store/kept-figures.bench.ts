@@ -4,6 +4,7 @@ import type { StatsQuery } from '../../src/ingest/store/stats-store.ts'
 import { STORED_COLUMNS } from '../../src/ingest/store/stored-columns.ts'
 import { type ClickHouse, connectClickHouse } from '../../src/storage/clickhouse/connect.ts'
 import { fillHourChanges } from '../../src/storage/clickhouse/hours/fill-hour-changes.ts'
+import { MAX_DAYS, rollDays } from '../../src/storage/clickhouse/hours/roll-days.ts'
 import { MAX_HOURS, rollHours } from '../../src/storage/clickhouse/hours/roll-hours.ts'
 import { listSql } from '../../src/storage/clickhouse/list-sql.ts'
 import { migrate } from '../../src/storage/clickhouse/migrate.ts'
@@ -74,8 +75,9 @@ try {
   await fillHourChanges(db, signal, logger)
   const before = await usedBy(db)
   while ((await rollHours(db, signal, 'all', 0)) === MAX_HOURS);
+  while ((await rollDays(db, signal)) === MAX_DAYS);
   await atRest(db)
-  console.log(`computing all hours: ${((await usedBy(db)).cpu - before.cpu).toFixed(0)} ms of CPU`)
+  console.log(`computing all hours and days: ${((await usedBy(db)).cpu - before.cpu).toFixed(0)} ms of CPU`)
   await figures('kept')
   for (const filter of NONE) {
     const query: ListQuery = {

@@ -59,6 +59,8 @@ export interface Alert extends AlertPlace, AlertFields {
   since: number | null
   /** The figure at the last evaluation; null for none. */
   value: string | null
+  /** Number of calls without a known cost, which a value of `total_cost` leaves out; null for other figures. */
+  unpriced_runs: number | null
   evaluated_at: number | null
   /** Why the last evaluation was not possible. */
   fault: string | null
@@ -80,6 +82,8 @@ export interface Evaluation {
   state: AlertState
   reason: AlertReason
   value: string | null
+  /** As in `Alert`. */
+  unpriced_runs: number | null
   window: AlertWindow
   at: number
 }
@@ -94,6 +98,8 @@ export interface Notification {
   state: 'ok' | 'firing'
   reason: AlertReason
   value: string | null
+  /** As in `Alert`; undefined in one that an earlier version stored. */
+  unpriced_runs?: number | null
   /** Null if the state changed without an evaluation. */
   window: AlertWindow | null
   at: number

@@ -61,6 +61,11 @@ export function figureValue(figure: AlertFigure, figures: RunFigures): string | 
   return value === null ? null : String(value)
 }
 
+/** Number of calls that the value of a rule leaves out, because their cost is not known; null if it is no cost. */
+export function unpricedRuns(figure: AlertFigure, figures: RunFigures): number | null {
+  return figure === 'total_cost' ? figures.unpriced_runs : null
+}
+
 /** The state after an evaluation. A value at the threshold is neither above nor below. */
 export function stateAfter(
   { comparison, threshold, no_data, state }: AlertFields & { state: AlertState },

@@ -25,6 +25,8 @@ function numberText(figure: Alert['figure'], text: string): string {
   return figure === 'total_cost' ? `$${text}` : text
 }
 
+const callsText = (count: number): string => (count === 1 ? '1 call that has' : `${count} calls that have`)
+
 const WHY = {
   threshold: undefined,
   no_data: 'There was no value.',
@@ -33,13 +35,14 @@ const WHY = {
   deleted: 'The rule was deleted.',
 } as const
 
-function sentence({ alert, state, reason, value }: Notification): string {
+function sentence({ alert, state, reason, value, unpriced_runs }: Notification): string {
   const { name, figure, subject, comparison, threshold, window_minutes } = alert
   const about = `${FIGURE_NAMES[figure]} of ${SUBJECT_NAMES[subject]}`
   const found = value === null ? '' : ` was ${numberText(figure, value)}`
+  const missing = unpriced_runs ? `, without ${callsText(unpriced_runs)} no price` : ''
   const limit = `${comparison} ${numberText(figure, threshold)}`
   const first = `${state === 'firing' ? 'Firing' : 'Resolved'}: ${name}.`
-  const second = WHY[reason] ?? `The ${about}${found} in ${window_minutes} min (alert ${limit}).`
+  const second = WHY[reason] ?? `The ${about}${found} in ${window_minutes} min (alert ${limit})${missing}.`
   return `${first} ${second}`
 }
 
@@ -54,7 +57,7 @@ function pathOf({ project_id, subject, filter }: Alert): string {
 
 /** The body of a webhook about a change of an alert. `url` is only known with PUBLIC_URL. */
 export function notificationBody(notification: Notification, publicUrl: string | undefined): string {
-  const { id, alert, change_no, state, reason, value, window, at } = notification
+  const { id, alert, change_no, state, reason, value, unpriced_runs = null, window, at } = notification
   const path = pathOf(alert)
   return JSON.stringify({
     type: state === 'firing' ? 'alert.firing' : 'alert.resolved',
@@ -63,6 +66,7 @@ export function notificationBody(notification: Notification, publicUrl: string |
     state,
     reason,
     value,
+    unpriced_runs,
     time: iso(at),
     window: window && { start_time: iso(window.from), end_time: iso(window.to) },
     change: change_no,

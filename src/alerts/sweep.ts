@@ -3,7 +3,14 @@ import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import type { TraceReads } from '../query/trace-reads.ts'
 import type { Alert, AlertStore } from './alert.ts'
-import { figuresQuery, ALLOWED_LATE_MS, stateAfter, figureValue, evaluationWindow } from './evaluate.ts'
+import {
+  figuresQuery,
+  ALLOWED_LATE_MS,
+  stateAfter,
+  figureValue,
+  evaluationWindow,
+  unpricedRuns,
+} from './evaluate.ts'
 
 export interface AlertSweepDeps {
   store: Pick<AlertStore, 'takeDue' | 'settle' | 'fail'>
@@ -36,8 +43,10 @@ export function createAlertSweep(deps: AlertSweepDeps): (signal: AbortSignal) =>
     try {
       const query = figuresQuery(alert, window)
       const { figures } = await reads.stats(alert.workspace_id, query, { holder: HOLDER, gone })
-      const value = figures[0] === undefined ? null : figureValue(alert.figure, figures[0])
-      await store.settle(alert, { ...stateAfter(alert, value), value, window, at })
+      const [found] = figures
+      const value = found === undefined ? null : figureValue(alert.figure, found)
+      const unpriced_runs = found === undefined ? null : unpricedRuns(alert.figure, found)
+      await store.settle(alert, { ...stateAfter(alert, value), value, unpriced_runs, window, at })
     } catch (error) {
       const { code, message } = toAppError(error)
       if (code !== 'invalid_request') throw error

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 
 /** The all-zero uuid, which stands for "none" in columns that cannot be null. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
@@ -37,11 +37,8 @@ export function newUuid(): string {
  * index.
  */
 export function newTimeUuid(ms: number): string {
-  const bytes = randomBytes(16)
-  bytes.writeUIntBE(ms, 0, 6)
-  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f)
-  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
-  return dashed(bytes.toString('hex'))
+  const time = Math.floor(ms).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${newUuid().slice(15)}`
 }
 
 /** The time of a uuid of version 7, epoch milliseconds. */

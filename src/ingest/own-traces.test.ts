@@ -11,7 +11,7 @@ import { NOW, testClock } from '../../test/support/faults/test-clock.ts'
 const ORIGIN = { workspace_id: 'w', user_id: null, api_key_id: 'k' }
 
 /** An ingester that fails with these errors in turn, and then accepts everything. */
-function openOwnTraces(...failures: AppError[]) {
+function openOwnTraces(...failures: (AppError | undefined)[]) {
   const taken: { head: RequestHead; body: string }[] = []
   const ingester: Pick<Ingester, 'ingest'> = {
     async ingest(head, body) {
@@ -86,4 +86,55 @@ it('is dropped, and counted, when the server ends before there is space', async 
   await traces.flushed()
   expect(taken).toEqual([])
   expect(metrics.render()).toContain('dropped_total{code="disk_full"} 1')
+})
+
+const bodyOf = (text: string): Uint8Array => new TextEncoder().encode(text)
+const runOf = (run_id: string, deployment_id = 'd') => ({ deployment_id, run_id })
+
+it('is stored together with those of other runs of its deployment that arrive meanwhile', async () => {
+  const { traces, taken } = openOwnTraces()
+  traces.record(ORIGIN, bodyOf('{"post":[1]}'), runOf('a'))
+  traces.record(ORIGIN, bodyOf('{"post":[2]}'), runOf('b'))
+  traces.record(ORIGIN, bodyOf('{"post":[3],"patch":[]}'), runOf('c'))
+  traces.record(ORIGIN, bodyOf('{"patch":[4]}'), runOf('b'))
+  traces.record({ ...ORIGIN, user_id: 'u' }, bodyOf('{"post":[5]}'), runOf('d'))
+  traces.record(ORIGIN, bodyOf('{"post":[6]}'), runOf('e', 'other'))
+  await traces.flushed()
+  expect(taken.map(({ body }) => body).toSorted()).toEqual([
+    '{"patch":[4]}',
+    '{"post":[1]}',
+    '{"post":[2],"post":[3],"patch":[]}',
+    '{"post":[5]}',
+    '{"post":[6]}',
+  ])
+})
+
+it('is sent alone when the request of several is refused, or when one of them is no object', async () => {
+  const { traces, taken, metrics } = openOwnTraces(
+    undefined,
+    new AppError('invalid_json'),
+    new AppError('invalid_json'),
+  )
+  traces.record(ORIGIN, BODY, runOf('a'))
+  traces.record(ORIGIN, bodyOf('{"post":[2]}'), runOf('b'))
+  traces.record(ORIGIN, bodyOf('{"post":[3]}'), runOf('c'))
+  await traces.flushed()
+  expect(taken.map(({ body }) => body)).toEqual(['{"post":[]}', '{"post":[3]}'])
+  expect(metrics.render()).toContain('dropped_total{code="invalid_json"} 1')
+  const other = openOwnTraces()
+  for (const [at, text] of ['{"post":[1]}', '{"post":[2]}', '[3]'].entries())
+    other.traces.record(ORIGIN, bodyOf(text), runOf(`${at}`))
+  await other.traces.flushed()
+  expect(other.taken.map(({ body }) => body)).toEqual(['{"post":[1]}', '{"post":[2]}', '[3]'])
+})
+
+it('is retried together, and counted for each run when that does not help', async () => {
+  const { traces, taken, metrics } = openOwnTraces(
+    undefined,
+    ...Array.from({ length: 5 }, () => new AppError('overloaded')),
+  )
+  for (const id of ['a', 'b', 'c']) traces.record(ORIGIN, BODY, runOf(id))
+  await traces.flushed()
+  expect(taken.length).toBe(1)
+  expect(metrics.render()).toContain('dropped_total{code="overloaded"} 2')
 })

@@ -6,6 +6,7 @@ import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { DecodeLimits, RequestHead } from '../trace/decode/decoded.ts'
 import type { Ingester } from './ingester.ts'
+import { createTraceGroups, joinBodies, type TracedRun } from './trace-groups.ts'
 
 export interface OwnTracesDeps {
   ingester: Ingester
@@ -28,9 +29,10 @@ export interface TraceOrigin {
 export interface OwnTraces {
   /**
    * Stores a JSON batch body; retries while the ingester is overloaded, and for as long as the disk or the log is full.
-   * Never throws.
+   * Bodies of runs of a deployment that arrive while an earlier one of it is being stored are stored together. Never
+   * throws.
    */
-  record(origin: TraceOrigin, body: Uint8Array): void
+  record(origin: TraceOrigin, body: Uint8Array, of?: TracedRun): void
   /**
    * Called when the server stops: no longer waits for room on the disk. Resolves when all recorded traces are stored or
    * given up.
@@ -88,18 +90,32 @@ export function createOwnTraces(deps: OwnTracesDeps): OwnTraces {
     logger.warn({ code, err: error }, 'the trace of a run was not stored')
   }
 
+  /** Stores bodies in one request. If it is refused, each is sent alone, so that a bad one does not affect the others. */
+  async function store(origin: TraceOrigin, bodies: readonly Uint8Array[]): Promise<void> {
+    const alone = (): Promise<unknown> =>
+      Promise.all(bodies.map((body) => ingest(origin, body).catch(giveUp)))
+    const size = bodies.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    const joined = bodies.length > 1 ? joinBodies(bodies) : undefined
+    try {
+      await (joined === undefined ? alone() : ingest(origin, joined))
+    } catch (error) {
+      if (mayTryAgain(error, true, ending.signal.aborted)) for (const _ of bodies) giveUp(error)
+      else await alone()
+    } finally {
+      bytes -= size
+    }
+  }
+
+  const groups = createTraceGroups(store)
+
   return {
-    record(origin, body) {
+    record(origin, body, of) {
       if (bytes + body.byteLength > MAX_WAITING_BYTES) return dropped.inc({ code: 'too_much' })
-      const size = body.byteLength
-      bytes += size
-      const storing = ingest(origin, body)
-        .catch(giveUp)
-        .finally(() => {
-          bytes -= size
-          waiting.delete(storing)
-        })
-      waiting.add(storing)
+      bytes += body.byteLength
+      const tracked = (of === undefined ? store(origin, [body]) : groups.add(origin, body, of)).finally(() =>
+        waiting.delete(tracked),
+      )
+      waiting.add(tracked)
     },
     async flushed() {
       ending.abort()

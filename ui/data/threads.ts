@@ -9,7 +9,7 @@ import { call, type Reply } from '../api/call.ts'
 import type { ModelCall } from './messages/conversation.ts'
 import { llmOf } from './llm-facts.ts'
 import { readAfterChange } from './live/read-after-change.ts'
-import { useLiveRefresh } from './live/use-live.ts'
+import { type RunChange, useLive, useSoon } from './live/use-live.ts'
 
 export type ListedThread = Reply<'POST /api/v2/threads/query'>['items'][number]
 
@@ -55,7 +55,6 @@ export function useThreads(query: ThreadQuery) {
 
 const SELECTS = [
   'TRACE_ID',
-  'TURN_NUMBER',
   'NAME',
   'START_TIME',
   'END_TIME',
@@ -89,9 +88,24 @@ export function useTurns(project: string, thread: string) {
     initialPageParam: '',
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   })
-  useLiveRefresh([`project:${project}`], () => {
+  const soon = useSoon(() => {
     void readAfterChange(queries, { queryKey })
     void queries.invalidateQueries({ queryKey: ['thread-stats', project, thread] })
+  })
+  const readCalls = (runs?: readonly RunChange[]): void => {
+    soon()
+    const items = turns.data?.pages.flatMap((page) => page.items) ?? []
+    const running = new Set(items.flatMap(({ trace_id, end_time }) => (end_time === null ? trace_id : [])))
+    const changed = runs && new Set(runs.map(({ trace_id }) => trace_id))
+    void readAfterChange(queries, {
+      queryKey: ['turn'],
+      predicate: ({ queryKey: [, trace], state }) =>
+        changed?.has(String(trace)) ?? (state.data === null || running.has(String(trace))),
+    })
+  }
+  useLive([`project:${project}`], {
+    open: () => readCalls(),
+    runs: (runs, more) => readCalls(more ? undefined : runs),
   })
   return turns
 }
@@ -110,6 +124,7 @@ export function useThreadStats(project: string, thread: string) {
             'FIRST_START_TIME',
             'LAST_START_TIME',
             'LATENCY_P50',
+            'LATENCY_P95',
             'TOTAL_TOKENS',
             'TOTAL_COST',
             'UNPRICED_RUNS',
@@ -147,12 +162,15 @@ async function readTurnCall(trace: string, signal: AbortSignal): Promise<ModelCa
   return { id: trace, input: input ?? [], output: output ?? [] }
 }
 
-/** The model call with the messages of a turn, by the id of its trace; null for a trace without one. */
+/**
+ * The model call with the messages of a turn, by the id of its trace; null for a trace without one, whose model call
+ * may still be on its way.
+ */
 export function turnOptions({ trace_id, end_time = null }: Pick<Turn, 'trace_id' | 'end_time'>) {
   return queryOptions({
-    queryKey: ['turn', trace_id, end_time],
+    queryKey: ['turn', trace_id],
     queryFn: ({ signal }) => readTurnCall(trace_id, signal),
-    staleTime: end_time === null ? 0 : Number.POSITIVE_INFINITY,
+    staleTime: ({ state }) => (end_time === null || state.data === null ? 0 : Number.POSITIVE_INFINITY),
   })
 }
 

@@ -23,6 +23,7 @@ import { loadGraphs, prepareLoader } from './load-graphs.ts'
 import { createImportFor, type ImportFor } from '../project/project-module.ts'
 import { createSchemaReader, type SchemaReader } from './schemas.ts'
 import { prepareModels } from './stream/model-facts.ts'
+import { prepareCallbacks } from './trace/callback-copies.ts'
 import { createStateTexts } from './state/state-texts.ts'
 import { createTurns } from './state/step-pace.ts'
 import {
@@ -108,6 +109,7 @@ class HostChild {
       const versions = { langgraph: this.#version }
       const texts = createStateTexts(KEPT_CHARS)
       const importFor = createImportFor()
+      await Promise.all(message.graphs.map(({ file }) => prepareCallbacks(importFor, file)))
       const schemasOf = schemaReaders(message, importFor)
       const modelsOf = (graph_id: string) => prepareModels(importFor, fileOf(message, graph_id))
       const turns = createTurns()

@@ -203,7 +203,8 @@ export async function startWorking(parts: DeploymentParts, state: RunState): Pro
       max_attempts: MAX_ATTEMPTS,
       retry_ms: RETRY_MS,
     },
-    record: ({ workspace_id, run }, body) => ownTraces?.record({ workspace_id, ...run.caller }, body),
+    record: ({ workspace_id, deployment_id, run }, body) =>
+      ownTraces?.record({ workspace_id, ...run.caller }, body, { deployment_id, run_id: run.run_id }),
     ended: ({ deployment_id }, run) => served.get(deployment_id)?.webhooks.ended(run),
   })
   const settle = once(async () => {

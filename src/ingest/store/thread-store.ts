@@ -52,8 +52,8 @@ export interface ThreadSummary {
   last_outputs: string
   /** The error of the latest failed trace; empty if none failed. */
   last_error: string
-  /** Median and 99th percentile in seconds; null while no trace has ended. */
-  latency: [number | null, number | null]
+  /** Median, 95th and 99th percentile in seconds; null while no trace has ended. */
+  latency: [number | null, number | null, number | null]
   prompt_tokens: number
   completion_tokens: number
   prompt_cost: string | null

@@ -199,7 +199,8 @@ function filteredThread(summary: ThreadSummary): FilteredThread {
     last_outputs: summary.last_outputs,
     last_error: last_error === '' ? null : last_error,
     latency_p50: latency[0],
-    latency_p99: latency[1],
+    latency_p95: latency[1],
+    latency_p99: latency[2],
     total_tokens: summary.prompt_tokens + summary.completion_tokens,
     total_cost: total_cost === null ? null : Number(total_cost),
   }

@@ -147,7 +147,7 @@ function summaryOf(thread_id: string, turns: readonly Turn[]): ThreadSummary {
     first_inputs: first.inputs_preview,
     last_outputs: last.outputs_preview,
     last_error: failed.at(-1)?.root.error ?? '',
-    latency: [quantile(seconds, 0.5), quantile(seconds, 0.99)],
+    latency: [quantile(seconds, 0.5), quantile(seconds, 0.95), quantile(seconds, 0.99)],
     prompt_tokens: turns.reduce((sum, { sums }) => sum + sums.prompt_tokens, 0),
     completion_tokens: turns.reduce((sum, { sums }) => sum + sums.completion_tokens, 0),
     prompt_cost: dollars(turns.map(({ sums }) => sums.prompt_cost)),

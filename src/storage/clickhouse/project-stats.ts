@@ -78,7 +78,7 @@ async function keptOf(
   subjects: readonly RunHours['subject'][],
   least: KeptFrom,
 ): Promise<{ sql: string; params: SqlParams } | undefined> {
-  const window = { project_ids, from: undefined, to: undefined, subject: subjects[0]! }
+  const window = { project_ids, from: undefined, to: undefined, subject: subjects[0]!, by_hours: false }
   const known = await knownRunHours(clickhouse, workspace_id, window, least)
   if (known === undefined) return undefined
   const { params } = known

@@ -14,6 +14,7 @@ export interface FilteredThread {
   last_outputs: string
   last_error: string | null
   latency_p50: number | null
+  latency_p95: number | null
   latency_p99: number | null
   total_tokens: number
   total_cost: number | null
@@ -36,6 +37,7 @@ const KINDS: Readonly<Record<Field, 'text' | 'number' | 'time' | 'seconds'>> = {
   last_outputs: 'text',
   last_error: 'text',
   latency_p50: 'seconds',
+  latency_p95: 'seconds',
   latency_p99: 'seconds',
   total_tokens: 'number',
   total_cost: 'number',

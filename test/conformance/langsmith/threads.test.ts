@@ -107,8 +107,8 @@ async function threadsOf(query: Query = {}): Promise<(string | undefined)[]> {
   return found
 }
 
-/** The field of Weir that the SDK's types do not have. */
-type Own = 'UNPRICED_RUNS'
+/** The fields of Weir that the SDK's types do not have. */
+type Own = 'UNPRICED_RUNS' | 'LATENCY_P95'
 
 describe('threads.query', () => {
   it('S-25: lists threads by their latest trace with figures over all of them', async () => {
@@ -129,6 +129,7 @@ describe('threads.query', () => {
         last_error: 'no luck',
         num_errored_turns: 1,
         latency_p50: 0.5,
+        latency_p95: 0.5,
         latency_p99: 0.5,
         total_tokens: 21,
         total_cost: 0.75,
@@ -243,6 +244,7 @@ describe('threads.stats and threads.aggregateStats', () => {
     expect(stats).toMatchObject({
       turns: 3,
       latency_p50_seconds: 0.5,
+      latency_p95_seconds: 0.5,
       total_tokens: 21,
       total_cost: 0.75,
       prompt_token_details: { raw: { cache_read: 3 } },

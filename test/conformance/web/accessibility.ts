@@ -47,11 +47,11 @@ export async function checkLooks(
   }
 }
 
-/** Checks every page with axe. The browser is signed in. */
+/** Checks every page with axe, and that nothing moves for readers who want less motion. The browser is signed in. */
 export function accessibilityTests({ used, sent, extent }: Used): void {
-  it(`has no accessibility faults according to axe: ${extent}`, async () => {
+  it(`has no accessibility faults according to axe, and no motion under reduced motion: ${extent}`, async () => {
     const { project, trace, call, shared, thread } = await sent()
-    const { page, open } = used.current()
+    const { page, open, moving } = used.current()
     const pages = [
       ['/projects', 'trips'],
       [`/projects/${project}`, 'agent'],
@@ -86,10 +86,13 @@ export function accessibilityTests({ used, sent, extent }: Used): void {
     for (const [turn, [path, sign]] of pages.entries()) {
       await open(path)
       await page.getByText(sign).first().waitFor()
+      expect([path, await moving()]).toEqual([path, []])
       const looks = LOOKS.filter((_, i) => isWhole || i === turn % LOOKS.length)
       await checkLooks(used.current(), path, looks)
     }
-    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'no-preference' })
     await page.setViewportSize({ width: 1440, height: 900 })
+    expect(await moving()).not.toEqual([])
+    await page.emulateMedia({ reducedMotion: 'reduce' })
   })
 }

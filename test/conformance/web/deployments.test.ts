@@ -158,7 +158,7 @@ describe.skipIf(!HAS_BROWSER)(`deployments in a browser${NO_BROWSER}`, () => {
     })
 
     it('Studio has a clock at a running node, a frame with its name around a subgraph, and the name of what asks', async () => {
-      const { page, broken } = used.current()
+      const { page, broken, moving } = used.current()
       const { graph, steps, runKind } = useStudio(used)
       await runKind('slow')
       const node = graph().locator('[data-node="respond"]')
@@ -171,6 +171,7 @@ describe.skipIf(!HAS_BROWSER)(`deployments in a browser${NO_BROWSER}`, () => {
         await graph().locator('[data-node="nested:first"]').boundingBox(),
       ]
       expect(inner?.y).toBeGreaterThan(outer?.y ?? 0)
+      expect(await moving()).toEqual([])
       expect(await broken()).toEqual([])
       await page.getByRole('region', { name: 'Runs' }).getByRole('button', { name: 'Roll back' }).click()
       await runKind('ask')

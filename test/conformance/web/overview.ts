@@ -86,6 +86,31 @@ export function overviewTests({ server, used }: Used): void {
       await page.getByText('There is no alert yet.').waitFor()
     })
 
+    it('an alert is called after its chart, its figure and its group, until somebody enters a name', async () => {
+      const { page, open, broken } = used.current()
+      await open(`${await sent()}&of=llm&by=model`)
+      const form = page.getByRole('form', { name: 'New alert' })
+      const name = form.getByLabel('Name')
+      for (const [chart, called] of [
+        ['Cost', 'Known cost of model calls'],
+        ['Latency', 'Latency p95 of model calls'],
+      ] as const) {
+        await page.getByRole('button', { name: `Add an alert on ${chart}` }).click()
+        await name.waitFor()
+        expect(await name.inputValue()).toBe(called)
+        if (chart === 'Cost') await form.getByRole('button', { name: 'Cancel' }).click()
+      }
+      await form.getByLabel('Figure').selectOption('latency_p99')
+      await form.getByLabel('Group').selectOption({ label: 'gpt-4.1-mini' })
+      expect(await name.inputValue()).toBe('Latency p99 of model calls, gpt-4.1-mini')
+      expect(await broken()).toEqual([])
+      await name.fill('Slow')
+      await form.getByLabel('Group').selectOption({ label: 'all of them' })
+      expect(await name.inputValue()).toBe('Slow')
+      await form.getByRole('button', { name: 'Cancel' }).click()
+      await form.waitFor({ state: 'detached' })
+    })
+
     it('opens the runs that took as long as a percentile or longer', async () => {
       const { page, open } = used.current()
       await open(`${await sent()}&of=llm&by=model`)

@@ -7,6 +7,7 @@ import { defectTests } from './traces/defects.ts'
 import { findingTests } from './lists/findings.ts'
 import { ingestTests } from './ingest.ts'
 import { listTests } from './lists/list.ts'
+import { threadTests } from './lists/threads.ts'
 import { priceTests } from './prices.ts'
 import { projectOf, sendAgentTrace } from './trace.ts'
 import { tracePageTests } from './traces/trace-page.ts'
@@ -214,6 +215,7 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
   listTests({ server, used })
   defectTests({ server, used })
   inLong(() => findingTests({ server, used }))
+  inLong(() => threadTests({ server, used }))
   tracePageTests({ server, used })
   usageTests({ server, used, sent })
   priceTests({ server, used })

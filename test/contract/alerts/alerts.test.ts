@@ -66,14 +66,18 @@ describeOnSql('alerts', (engine) => {
   })
 
   /** A sweep whose reads have these error rates; an error is thrown, undefined is a window without ended runs. */
-  function sweepOf(rates: (number | undefined | Error)[], oldest: string | null = null) {
+  function sweepOf(
+    rates: (number | undefined | Error)[],
+    oldest: string | null = null,
+    known?: TraceRunStats['figures'],
+  ) {
     const asked: TraceRunStatsQuery[] = []
     const stats: TraceReads['stats'] = async (_workspace, query) => {
       asked.push(query)
       const rate = rates.length > 1 ? rates.shift() : rates[0]
       if (rate instanceof Error) throw rate
       const figures = [{ error_rate: rate ?? null, run_count: 1 }] as unknown as TraceRunStats['figures']
-      return { is_exact: true, figures, feedback: {} }
+      return { is_exact: true, figures: known ?? figures, feedback: {} }
     }
     const changed = (): void => undefined
     const deps = { store, reads: { stats }, oldestWaiting: () => oldest, changed, clock, logger: LOGGER }
@@ -117,6 +121,20 @@ describeOnSql('alerts', (engine) => {
     // A window of five minutes that ends a minute ago.
     expect((asked[0]?.end_time ?? 0) / 1000).toBe(1_700_000_000_000 - 60_000)
     expect(((asked[0]?.end_time ?? 0) - (asked[0]?.start_time ?? 0)) / 1000).toBe(300_000)
+  })
+
+  it('on costs say how many calls have no price, where they are listed and told', async () => {
+    await store.create(OWNER, { ...FIELDS, figure: 'total_cost', threshold: '1' })
+    const figures = [{ total_cost: '2.5', unpriced_runs: 3, run_count: 9 }]
+    const { sweep } = sweepOf([], null, figures as unknown as TraceRunStats['figures'])
+    expect(await sweep()).toMatchObject({ state: 'firing', value: '2.5', unpriced_runs: 3 })
+    const [due] = await createNotificationStore(database, clock).take(1, LEASE)
+    expect(JSON.parse(notificationBody(due!.notification, undefined))).toMatchObject({
+      unpriced_runs: 3,
+      text: 'Firing: errors. The known cost of traces was $2.5 in 5 min (alert above $1), without 3 calls that have no price.',
+    })
+    const [alert] = await store.list('w')
+    expect(await store.update(alert!, { figure: 'error_rate' })).toMatchObject({ unpriced_runs: null })
   })
 
   it('are evaluated by one of several servers', async () => {
@@ -165,6 +183,7 @@ describeOnSql('alerts', (engine) => {
       state: 'firing',
       reason: 'threshold',
       value: '0.5',
+      unpriced_runs: null,
       window: { from: 0, to: 1 },
       at,
     } as const

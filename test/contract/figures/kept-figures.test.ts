@@ -8,6 +8,7 @@ import type { RunFigures, StatsQuery } from '../../../src/ingest/store/stats-sto
 import type { ClickHouse } from '../../../src/storage/clickhouse/connect.ts'
 import { createTraceDeletion } from '../../../src/storage/clickhouse/deleting/deletion.ts'
 import { fillHourChanges } from '../../../src/storage/clickhouse/hours/fill-hour-changes.ts'
+import { rollDays } from '../../../src/storage/clickhouse/hours/roll-days.ts'
 import { rollHours } from '../../../src/storage/clickhouse/hours/roll-hours.ts'
 import { readingProjects } from '../../../src/storage/clickhouse/project-stats.ts'
 import { keptForm } from '../../../src/storage/clickhouse/stats/kept-stats.ts'
@@ -40,10 +41,19 @@ useTraceStore(async (store) => {
 /** Kept figures are used for any number of runs. */
 const ALWAYS = { all: 0, some: 0 }
 
-const roll = () => rollHours(db.clickhouse, unending, 'all', 0)
+/** Every day of the test is over. */
+const LATER = START / 1000 + 7 * 86_400_000
+/** Servers of earlier releases compute no days. */
+const rollOnlyHours = () => rollHours(db.clickhouse, unending, 'all', 0)
+const rollOnlyDays = () => rollDays(db.clickhouse, unending, 'all', LATER)
+async function roll(): Promise<void> {
+  await rollOnlyHours()
+  await rollOnlyDays()
+}
 
 const place = fc.nat(2)
-const half = fc.nat(5)
+/** Half-hours of two days: the second begins with the 30th. */
+const half = fc.oneof(fc.nat(5), fc.integer({ min: 26, max: 31 }))
 const added = forest.map((traces) => traces[0]!)
 const steps = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('add' as const), place, half, nodes: added }) },
@@ -53,7 +63,8 @@ const steps = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('project' as const), place }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('repeat' as const), place }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), place }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('roll' as const) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('roll' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('roll hours' as const) }) },
 )
 type Step = typeof steps extends fc.Arbitrary<infer T> ? T : never
 
@@ -79,7 +90,8 @@ class World {
 
   async take(step: Step): Promise<void> {
     const version = ++this.#version
-    if (step.kind === 'roll') return void (await roll())
+    if (step.kind === 'roll') return await roll()
+    if (step.kind === 'roll hours') return void (await rollOnlyHours())
     const own = this.#traces[step.place]!
     switch (step.kind) {
       case 'add':
@@ -153,6 +165,7 @@ const QUERIES: StatsQuery[] = [
   { is_root: true, histograms: true },
   { filter: parseFilter('eq(run_type, "llm")'), histograms: true },
   { is_root: true, interval: 2 * HALF_HOUR },
+  { interval: 24 * HALF_HOUR },
   { is_root: true, filter: parseFilter('eq(status, "error")') },
   { group_by: { by: 'name', max_groups: 2 }, interval: HALF_HOUR },
   { group_by: { by: 'model', max_groups: 9 } },
@@ -228,7 +241,7 @@ it('kept figures of runs are those of their rows after every change', async () =
     fc.asyncProperty(
       fc.array(steps, { minLength: 3, maxLength: 6 }),
       fc.nat(2),
-      fc.integer({ min: 4, max: 8 }),
+      fc.oneof(fc.integer({ min: 4, max: 8 }), fc.integer({ min: 52, max: 60 })),
       async (sequence, from, to) => {
         const world = new World()
         const start_time = START + from * HALF_HOUR
@@ -285,6 +298,35 @@ it.each([
   expect((await db.store.runStats(workspace_id, { project_ids: [PROJECT] })).figures[0]!.run_count).toBe(0)
 })
 
+it('a day whose hours have not changed is read as a whole; parts of it, and a day that has changed, by hours', async () => {
+  const workspace_id = newUuid()
+  const figures = async (query: StatsQuery) =>
+    (await keptStats(db.clickhouse, workspace_id, { project_ids: [PROJECT], ...query }, ALWAYS))!.figures
+  const counts = async (query: StatsQuery) => (await figures(query)).map(({ run_count }) => run_count)
+  // The first trace, and the beginning of the second one, start on the day before the others.
+  const rows = [0, 29, 31].flatMap((at) => trace(workspace_id, at))
+  const midnight = START + 30 * HALF_HOUR
+  const first = rows.filter(({ sort_time }) => sort_time < midnight).length
+  expect(first).toBeGreaterThan(0)
+  await db.insert(rows)
+  await roll()
+  await db.clickhouse.command(
+    'DELETE FROM run_hours WHERE workspace_id = {workspace_id:UUID} AND hour < 10000000',
+    { params: { workspace_id } },
+  )
+  expect(await counts({})).toEqual([rows.length])
+  expect(await counts({ is_root: true, start_time: START })).toEqual([3])
+  expect(await counts({ is_root: true, start_time: midnight })).toEqual([1])
+  const whole = trace(workspace_id, 0).length
+  expect(await counts({ interval: 48 * HALF_HOUR })).toEqual([first, rows.length - first])
+  expect(await counts({ interval: 24 * HALF_HOUR })).toEqual([whole, first - whole, rows.length - first])
+  expect(await counts({ interval: 12 * HALF_HOUR })).toEqual([])
+  const late = trace(workspace_id, 2)
+  await db.insert(late)
+  await rollOnlyHours()
+  expect(await counts({})).toEqual([late.length + whole])
+})
+
 it('hours whose figures of runs cannot be computed keep those of threads, and are not tried again', async () => {
   const workspace_id = newUuid()
   const rows = trace(workspace_id, 0)
@@ -309,7 +351,42 @@ it('hours whose figures of runs cannot be computed keep those of threads, and ar
   expect(kept?.figures[0]?.run_count).toBe(rows.length)
 })
 
-it('kinds of runs that an hour has no more keep no row', async () => {
+it('days whose figures of runs cannot be computed are read by hours, and are not tried again', async () => {
+  const workspace_id = newUuid()
+  const rows = trace(workspace_id, 0)
+  await db.insert(rows)
+  await rollOnlyHours()
+  let tried = 0
+  const failing: ClickHouse = {
+    ...db.clickhouse,
+    async command(sql, options) {
+      const isOwn = options?.params?.['workspace_id'] === workspace_id
+      if (!isOwn || !sql.startsWith('INSERT INTO run_hours')) return await db.clickhouse.command(sql, options)
+      tried++
+      throw new AppError('store_unavailable')
+    },
+  }
+  for (const _time of [1, 2]) await rollDays(failing, unending, 'all', LATER)
+  expect(tried).toBe(1)
+  const kept = await keptStats(db.clickhouse, workspace_id, { project_ids: [PROJECT] }, ALWAYS)
+  expect(kept?.figures[0]?.run_count).toBe(rows.length)
+})
+
+it('a day that is not over has no figures of its own', async () => {
+  const workspace_id = newUuid()
+  await db.insert(trace(workspace_id, 0))
+  await rollOnlyHours()
+  await rollDays(db.clickhouse, unending, 'recent', START / 1000)
+  const days = () =>
+    db.clickhouse.rows('SELECT has_runs FROM figure_days FINAL WHERE workspace_id = {workspace_id:UUID}', {
+      params: { workspace_id },
+    })
+  expect(await days()).toEqual([])
+  await rollDays(db.clickhouse, unending, 'recent', START / 1000 + 86_400_000)
+  expect(await days()).toEqual([{ has_runs: 1 }])
+})
+
+it('kinds of runs that an hour or a day has no more keep no row', async () => {
   const workspace_id = newUuid()
   const rows = trace(workspace_id, 0)
   await db.insert(rows)

@@ -104,7 +104,8 @@ describe('the release before works on the tables of this one', () => {
 
   it('clickhouse: the same', async () => {
     for (const { name, text } of await textsFrom(CLICKHOUSE_MIGRATIONS, FIRST_BESIDE.clickhouse)) {
-      const harmful = /\b(DROP|RENAME|MODIFY COLUMN|DELETE|TRUNCATE)\b/.exec(text)?.[0]
+      // A read without an index finds the same rows.
+      const harmful = /\b(DROP(?! INDEX)|RENAME|MODIFY COLUMN|DELETE|TRUNCATE)\b/.exec(text)?.[0]
       if (!isContract(text)) expect([name, harmful]).toEqual([name, undefined])
     }
   })

@@ -235,7 +235,7 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     const toEnd = `document.querySelector('[aria-label="Checkpoints, scrolls"]').scrollTop = 1e9`
     await eventually(async () => {
       await page.evaluate(toEnd)
-      await steps().filter({ hasText: 'Step -1' }).waitFor({ timeout: 200 })
+      await steps().filter({ hasText: 'Input' }).waitFor({ timeout: 200 })
     })
     expect(await steps().count()).toBeLessThan(100)
     expect(await broken()).toEqual([])
@@ -330,7 +330,7 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     // The editor belongs to one step: another one shows none until it is edited too.
     const editors = page.locator('[name=values]')
     expect(await editors.count()).toBe(1)
-    for (const step of ['Step 0', 'Step -1']) {
+    for (const step of ['Step 0', 'Input']) {
       await steps().filter({ hasText: step }).first().getByRole('button').click()
       await region('State').getByRole('heading', { name: step }).waitFor()
       expect([step, await editors.count()]).toEqual([step, 0])

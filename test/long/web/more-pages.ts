@@ -204,7 +204,6 @@ export function morePageTests({ server, used }: Used): void {
     await eventually(async () =>
       expect(await turns.allInnerTexts()).toEqual(['Turn 1 · turn', 'Turn 2 · turn']),
     )
-    // If a turn is read before the turn above it, it also shows the earlier messages until the turn above is read.
     await eventually(async () => expect(await page.getByText('How warm is it?').count()).toBe(1))
     const focused = (): Promise<string> => page.evaluate('document.activeElement.textContent')
     for (const [key, turn] of [

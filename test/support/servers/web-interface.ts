@@ -15,6 +15,9 @@ const BUILD = fileURLToPath(new URL('../../../scripts/ui/build.ts', import.meta.
 /** Chromium must be installed in CI, unless `.ci/run` has reported that it cannot be. */
 const { CI, WITHOUT_CHROMIUM } = process.env
 
+/** What takes this long at most is no motion, in milliseconds. */
+const STILL_MS = 1
+
 /** True if tests with a browser run here. */
 export const HAS_BROWSER = CHROMIUM !== undefined || (CI === '1' && WITHOUT_CHROMIUM !== '1')
 /** The reason why tests with a browser do not run here, for titles. */
@@ -32,6 +35,8 @@ export interface UsedInterface {
   open(path: string): Promise<void>
   /** Rules of axe that the page breaks, each with the element that breaks it. */
   broken(): Promise<string[]>
+  /** Elements that move, or would when their state changes. */
+  moving(): Promise<string[]>
 }
 
 /** Records the faults of a page: errors, violations of its policy, requests to another origin. */
@@ -53,6 +58,19 @@ export async function signIn(page: Page, { url, request }: UsedWeir): Promise<vo
   await page.goto(`${url}/app/#ticket=${ticket}`)
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()
 }
+
+const MOVING = `(() => {
+  const longest = (times) => Math.max(...times.split(',').map((time) => parseFloat(time) * (/ms$/.test(time) ? 1 : 1000)))
+  const moves = (style) =>
+    style.scrollBehavior === 'smooth' ||
+    longest(style.transitionDuration) > ${STILL_MS} ||
+    (style.animationName !== 'none' && longest(style.animationDuration) > ${STILL_MS})
+  const found = [...document.querySelectorAll('*')].filter((one) =>
+    ['', '::before', '::after', '::backdrop'].some((part) => moves(getComputedStyle(one, part || null))))
+  const running = document.getAnimations().filter(({ effect }) => effect.getComputedTiming().duration > ${STILL_MS})
+  return [...new Set([...found, ...running.map(({ effect }) => effect.target)])]
+    .map(({ tagName, className }) => tagName.toLowerCase() + '.' + String(className.baseVal ?? className))
+})()`
 
 /** Builds the interface, unless the last build was made from the same sources. */
 export function buildInterface(): void {
@@ -102,6 +120,7 @@ export function useInterface(
         await page.mouse.move(0, 0)
         await page.goto(`${server.current().url}/app${path}`)
       },
+      moving: () => page.evaluate<string[]>(MOVING),
       async broken() {
         if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source)
         return await page.evaluate(async () => {

@@ -55,19 +55,20 @@ export function useLive(topics: readonly string[], listeners: LiveListeners): Li
 /** Pause between a change and the read that it causes. The read also covers the changes during the pause. */
 const REFRESH_MS = 400
 
-/** Calls `refresh` after changes of the topics, at most once in `pause_ms`. */
-export function useLiveRefresh(
-  topics: readonly string[],
-  refresh: () => void,
-  pause_ms = REFRESH_MS,
-): LiveState {
+/** Calls `refresh` soon after the returned function is called, at most once in `pause_ms`. */
+export function useSoon(refresh: () => void, pause_ms = REFRESH_MS): () => void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
-  const soon = (): void => {
+  return () => {
     timer.current ??= setTimeout(() => {
       timer.current = undefined
       refresh()
     }, pause_ms)
   }
+}
+
+/** Calls `refresh` after changes of the topics, at most once in `pause_ms`. */
+export function useLiveRefresh(topics: readonly string[], refresh: () => void, pause_ms?: number): LiveState {
+  const soon = useSoon(refresh, pause_ms)
   return useLive(topics, { open: soon, runs: soon, deployments: soon })
 }

@@ -10,6 +10,8 @@ export interface CallFigures {
   output_tokens: number | undefined
   /** Dollars as a decimal text. */
   cost: string | undefined
+  /** Number of its calls that have no price. */
+  unpriced: number
 }
 
 function millisOf(from: string | null | undefined, to: string | null | undefined): number | undefined {
@@ -25,6 +27,7 @@ export function figuresOfRun(run: ReadRun): CallFigures {
     input_tokens: run.prompt_tokens ?? undefined,
     output_tokens: run.completion_tokens ?? undefined,
     cost: run.total_cost ?? undefined,
+    unpriced: run.unpriced_runs ?? 0,
   }
 }
 
@@ -36,5 +39,6 @@ export function figuresOfCall(result: CallResult, traced: ReadRun | undefined): 
     input_tokens: result.input_tokens ?? traced?.prompt_tokens ?? undefined,
     output_tokens: result.output_tokens ?? traced?.completion_tokens ?? undefined,
     cost: traced?.total_cost ?? undefined,
+    unpriced: traced?.unpriced_runs ?? 0,
   }
 }

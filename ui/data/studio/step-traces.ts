@@ -18,6 +18,8 @@ export interface TracedNode {
   tokens: number | undefined
   /** Dollars as a decimal text, including the calls below the execution; undefined when nothing has a price. */
   cost: string | undefined
+  /** Number of its calls that have no price. */
+  unpriced: number
 }
 
 /** The executions of nodes of a run. */
@@ -52,6 +54,7 @@ export function tracedNodes(children: readonly ListedRun[]): TracedNode[] {
       end: millisOf(run.end_time),
       tokens: run.total_tokens ?? undefined,
       cost: run.total_cost ?? undefined,
+      unpriced: run.unpriced_runs ?? 0,
     }
   })
 }

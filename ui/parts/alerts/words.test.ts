@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { alertName, enteredText, figureText, thresholdOf } from './words.ts'
+import type { Alert } from '../../api/platform.gen.ts'
+import { alertName, enteredText, figureText, thresholdOf, valueText } from './words.ts'
 
 it('enters shares as percent, without digits of binary fractions', () => {
   for (const [entered, threshold] of [
@@ -26,4 +27,13 @@ it('shows values with their units', () => {
   expect(figureText('latency_p95', '1.5')).toBe('1.5 s')
   expect(figureText('total_cost', '0.000318')).toBe('$0.000318')
   expect(figureText('run_count', '1420')).toBe('1,420')
+})
+
+it('marks the value of an alert on costs that leaves out calls without a price', () => {
+  const of = (figure: Alert['figure'], value: string | null, unpriced_runs: number | null = null) =>
+    valueText({ figure, value, unpriced_runs } as Alert)
+  expect(of('total_cost', '0.2', 0)).toBe('$0.2')
+  expect(of('total_cost', '0.2', 3)).toBe('≥ $0.2')
+  expect(of('total_cost', null, 3)).toBe('no price')
+  expect([of('total_cost', null), of('latency_p95', null), of('run_count', '5')]).toEqual(['–', '–', '5'])
 })

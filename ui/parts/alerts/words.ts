@@ -1,5 +1,6 @@
 import type { Alert } from '../../api/platform.gen.ts'
-import { countText, durationText } from '../format/numbers.ts'
+import { leastShort } from '../format/least-money.ts'
+import { countText, durationText, UNKNOWN } from '../format/numbers.ts'
 
 type Figure = Alert['figure']
 
@@ -76,6 +77,12 @@ export function figureText(figure: Figure, value: string): string {
   if (isShare(figure)) return `${plain(Number((Number(value) * 100).toFixed(2)))}%`
   if (isTime(figure)) return durationText(Math.round(Number(value) * 1e6))
   return figure === 'total_cost' ? `$${value}` : countText(Number(value))
+}
+
+/** The value at the last evaluation; a cost that leaves out calls without a price is marked. */
+export function valueText({ figure, value, unpriced_runs }: Alert): string {
+  if (figure === 'total_cost') return leastShort(value, unpriced_runs ?? 0)
+  return value === null ? UNKNOWN : figureText(figure, value)
 }
 
 export function windowText(minutes: number): string {

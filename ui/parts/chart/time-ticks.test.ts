@@ -21,6 +21,8 @@ it('a range over midnight names the new day, and a first tick without room is le
   expect(night.find(([at]) => at === 4)?.[1]).toMatch(/23/)
   const cut = textsOf(startsOf('2026-11-21T23:00:00Z', 169, 1))
   expect(cut[0]?.[0]).toBe(1)
+  const evening = textsOf(startsOf('2026-11-21T06:00:00Z', 28, 6))
+  expect(evening[0]?.[0]).toBe(3)
 })
 
 it('the times of a day are crowded in a narrow chart, the days of a week are not', () => {

@@ -13,8 +13,10 @@ const MONTH_MS = 28 * DAY_MS
 const DISTANCES = [1, 5, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10_080, 20_160, 40_320, 120_960, 525_600]
 /** Most ticks of an axis, so that their texts have room in a chart of half a page. */
 const MOST = 8
-/** Share of the axis that the text of a tick needs before the next one, or before the end. */
+/** Share of the axis that the text of the last tick needs before the end. */
 const ROOM = 0.1
+/** Share that the first one needs, which may be followed by another after less than a whole unit. */
+const FIRST_ROOM = 0.15
 
 interface Formats {
   time: Intl.DateTimeFormat
@@ -37,10 +39,9 @@ function placesOf(locals: readonly number[], unit: number): number[] {
   const places = locals.flatMap((_, place) =>
     place === 0 || unitAt(place) !== unitAt(place - 1) ? [place] : [],
   )
-  const room = ROOM * locals.length
-  return places.filter((place, at) =>
-    at === 0 ? (places[1] ?? Infinity) >= room : place <= locals.length - room,
-  )
+  const [, second = Infinity, third = Infinity] = places
+  const isCut = second < Math.min(FIRST_ROOM * locals.length, third - second)
+  return places.filter((place, at) => (at === 0 ? !isCut : place <= (1 - ROOM) * locals.length))
 }
 
 /** True if the texts need more room than a chart of a third of a page has. */

@@ -39,11 +39,6 @@ export function exactMoney(value: string | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : `$${value}`
 }
 
-/** All digits of an amount that leaves out some calls without a price: `≥ $0.0213`. */
-export function leastMoney(value: string | null, unpriced: number): string {
-  return unpriced > 0 && value !== null ? `≥ ${exactMoney(value)}` : exactMoney(value)
-}
-
 /** Dollars in three significant digits, for narrow columns: `$0.0121`. */
 export function shortMoney(value: string | null | undefined): string {
   if (value === null || value === undefined) return UNKNOWN

@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useRef } from 'react'
 import type { AlignedRow, Subtree } from '../../data/compare/align.ts'
 import { subtractDecimals } from '../../parts/format/decimal.ts'
+import { leastShort } from '../../parts/format/least-money.ts'
 import { countText, durationText, shortMoney, UNKNOWN } from '../../parts/format/numbers.ts'
 import { Icon, TypeIcon } from '../../parts/icon.tsx'
 import { rowHeight } from '../../parts/row-height.ts'
@@ -42,11 +43,6 @@ function figuresOf(
   }
 }
 
-function leastCost(of: Figures | undefined): string {
-  if (of?.cost === undefined) return of !== undefined && of.unpriced > 0 ? 'no price' : UNKNOWN
-  return `${of.unpriced > 0 ? '≥ ' : ''}${shortMoney(of.cost)}`
-}
-
 function signed(text: string, isMore: boolean): string {
   return `${isMore ? '+' : '−'}${text}`
 }
@@ -75,9 +71,10 @@ function costDelta(a: Figures, b: Figures): string {
 }
 
 function Deltas({ a, b }: { a: Figures | undefined; b: Figures | undefined }) {
+  const only = a ?? b
   const texts =
     a === undefined || b === undefined
-      ? [durationText((a ?? b)?.duration), countText((a ?? b)?.tokens), leastCost(a ?? b)]
+      ? [durationText(only?.duration), countText(only?.tokens), leastShort(only?.cost, only?.unpriced ?? 0)]
       : [durationDelta(a, b), tokenDelta(a, b), costDelta(a, b)]
   return texts.map((text, place) => (
     <span key={place} role="gridcell" className={css['number']} data-sign={text[0]}>

@@ -20,6 +20,7 @@ const COLUMNS: readonly TableColumn[] = [
   number('Turns', 'Traces of the thread'),
   number('Last turn', 'When the last turn started'),
   number('p50', 'Median of the time that a turn took'),
+  number('p95', '95th percentile of the same'),
   number('Tokens', 'Prompt and completion tokens of all turns'),
   number('Cost', 'Dollars; ≥ where calls without a price are left out'),
 ]
@@ -65,6 +66,7 @@ function Row({ thread, project }: { thread: ListedThread; project: string }) {
         <Time time={thread.max_start_time} />
       </td>
       <td className="number">{columnDuration(micros(thread.latency_p50))}</td>
+      <td className="number">{columnDuration(micros(thread.latency_p95))}</td>
       <td className="number" title={countText(thread.total_tokens)}>
         {shortCount(thread.total_tokens)}
       </td>

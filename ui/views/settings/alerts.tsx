@@ -1,12 +1,12 @@
 import { useState } from 'react'
 import type { Alert } from '../../api/platform.gen.ts'
 import { useAlertChanges, useAlerts } from '../../data/alerts/alerts.ts'
-import { FIGURE_NAMES, figureText, ruleText } from '../../parts/alerts/words.ts'
+import { FIGURE_NAMES, ruleText, valueText } from '../../parts/alerts/words.ts'
 import { useProjectNames } from '../../data/projects/projects.ts'
 import { usePermission } from '../../data/session.ts'
 import { AlertForm } from '../../parts/alerts/alert-form.tsx'
 import { Button, IconButton } from '../../parts/controls.tsx'
-import { UNKNOWN } from '../../parts/format/numbers.ts'
+import { callsText, UNKNOWN } from '../../parts/format/numbers.ts'
 import { Confirm } from '../../parts/forms/confirm.tsx'
 import { Dialog } from '../../parts/forms/dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -70,7 +70,7 @@ function AlertRow({
 }) {
   const { isAllowed, reason } = usePermission('projects:create')
   const { update } = useAlertChanges()
-  const { name, is_enabled: isOn, value, delivery } = alert
+  const { name, is_enabled: isOn, delivery } = alert
   const off = isOn ? `Switch off ${name}` : `Switch on ${name}`
   return (
     <tr>
@@ -85,7 +85,12 @@ function AlertRow({
         {alert.filter !== null && <span className={css['none']}> · filtered</span>}
       </td>
       <td className="number">{alert.since === null ? UNKNOWN : <Time time={alert.since} />}</td>
-      <td className="number">{value === null ? UNKNOWN : figureText(alert.figure, value)}</td>
+      <td
+        className="number"
+        title={alert.unpriced_runs ? `${callsText(alert.unpriced_runs)} without a price` : undefined}
+      >
+        {valueText(alert)}
+      </td>
       <td>
         {delivery === null ? (
           <span className={css['none']}>{alert.webhook_url === null ? 'no webhook' : 'nothing yet'}</span>

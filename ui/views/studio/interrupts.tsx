@@ -10,6 +10,7 @@ import {
   type Action,
   type Answer,
   answersOf,
+  type ArgumentField,
   argumentFields,
   editedArguments,
   type Given,
@@ -109,18 +110,31 @@ function Proposed({ action: { name, args, description }, isEdited }: { action: A
       <h3>{name}</h3>
       {description !== undefined && <Markdown text={description} />}
       {!isEdited && fields === undefined && <JsonView value={args} openDepth={2} />}
-      {!isEdited && fields !== undefined && (
-        <dl className={css['arguments']}>
-          {fields.map((field) => (
-            <div key={field.name}>
-              <dt>{field.name}</dt>
-              <dd dir="auto">{field.text}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      {!isEdited && fields !== undefined && <Fields fields={fields} />}
     </>
   )
+}
+
+function Fields({ fields }: { fields: readonly ArgumentField[] }) {
+  return (
+    <dl className={css['arguments']}>
+      {fields.map(({ name, text }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd dir="auto">{text}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** What a graph asks with a value of its own: a text, texts with their names, or any JSON. */
+function Asked({ value }: { value: unknown }) {
+  if (typeof value === 'string') return <Markdown text={value} />
+  const fields = argumentFields(value)
+  if (fields === undefined || !fields.every(({ isText }) => isText))
+    return <JsonView value={value} openDepth={3} />
+  return <Fields fields={fields} />
 }
 
 interface QuestionProps {
@@ -141,8 +155,7 @@ function Question({ node, interrupt, place, isOnly }: QuestionProps) {
       <legend>
         {node} asks{interrupt.id !== undefined && <code className={css['note']}> {interrupt.id}</code>}
       </legend>
-      {first === undefined &&
-        (typeof value === 'string' ? <Markdown text={value} /> : <JsonView value={value} openDepth={3} />)}
+      {first === undefined && <Asked value={value} />}
       <AnswerFields
         name={String(place)}
         label={node}

@@ -80,7 +80,7 @@ export function ThreadMenu({ name, thread }: { name: string; thread: string | un
   const close = (): void => setOpen(false)
   return (
     <>
-      <Button icon="timeline" onClick={() => setOpen(true)}>
+      <Button icon="prompt" onClick={() => setOpen(true)}>
         Threads
       </Button>
       {isOpen && (

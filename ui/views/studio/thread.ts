@@ -57,8 +57,9 @@ export function useThread(
 /** The result of `useThread`. */
 export type ShownThread = ReturnType<typeof useThread>
 
-/** A short name of a checkpoint: its step and its source. */
+/** A short name of a checkpoint: its step and its source. The input of a new thread is before its first step. */
 export function stepName({ metadata }: ThreadStep): string {
   const { step, source } = metadata ?? {}
+  if (step === -1) return 'Input'
   return `Step ${step ?? '?'}${source === 'update' ? ', edited' : source === 'fork' ? ', copied' : ''}`
 }

@@ -1,8 +1,8 @@
 import { useQueries } from '@tanstack/react-query'
 import { useMemo, useRef, useState } from 'react'
 import type { Message } from '../../api/messages.ts'
-import { conversationsOf } from '../../data/messages/conversation.ts'
 import { toolNamesOf, turnParts } from '../../data/messages/turn-parts.ts'
+import { turnsInOrder, turnsOfPages } from '../../data/messages/turns-in-order.ts'
 import { useIsHosted } from '../../data/deployments/deployments.ts'
 import { useProject } from '../../data/projects/projects.ts'
 import { type Turn, turnOptions, useThreadStats, useTurnFeedback, useTurns } from '../../data/threads.ts'
@@ -53,6 +53,9 @@ function Head({ project, thread }: { project: string; thread: string }) {
               p50 <b>{durationText(micros(data.latency_p50_seconds))}</b>
             </span>
             <span>
+              p95 <b>{durationText(micros(data.latency_p95_seconds))}</b>
+            </span>
+            <span>
               tokens <b>{countText(data.total_tokens)}</b>
             </span>
             <span>
@@ -79,14 +82,21 @@ function Head({ project, thread }: { project: string; thread: string }) {
   )
 }
 
-function TurnHead({ turn, feedback }: { turn: Turn; feedback: readonly (readonly [string, string])[] }) {
+interface TurnHeadProps {
+  turn: Turn
+  /** In the thread, from 0. */
+  place: number
+  feedback: readonly (readonly [string, string])[]
+}
+
+function TurnHead({ turn, place, feedback }: TurnHeadProps) {
   const hasFailed = (turn.error_preview ?? '') !== ''
   const status = hasFailed ? 'error' : turn.end_time === null ? 'pending' : 'success'
   return (
     <h2 className={css['turn']}>
       <StatusIcon status={status} />
       <Link to={`/traces/${turn.trace_id}`}>
-        Turn {turn.turn_number} · {turn.name}
+        Turn {place + 1} · {turn.name}
       </Link>
       <span className={css['facts']}>
         {turn.start_time !== undefined && <Time time={turn.start_time} />}
@@ -153,40 +163,40 @@ function Previews({ turn }: { turn: Turn }) {
   )
 }
 
-/** The messages of each turn that the turns before did not have, by the id of its trace. */
+/** The turns, each with its messages that the turns before did not have. */
 function useNewMessages(turns: readonly Turn[]) {
   const reads = useQueries({ queries: turns.map(turnOptions) })
-  const calls = reads.flatMap(({ data }) => data ?? [])
-  const steps = conversationsOf(calls, { isByTurn: true }).flatMap((conversation) => conversation.steps)
-  const messages = new Map<string, readonly Message[]>(steps.map((step) => [step.id, step.messages]))
+  const calls = new Map(
+    turns.flatMap(({ trace_id }, place) => {
+      const call = reads[place]?.data
+      return call === undefined ? [] : [[trace_id, call] as const]
+    }),
+  )
   const loading = new Set(turns.filter((_, place) => reads[place]?.isLoading).map(({ trace_id }) => trace_id))
   const failed = reads.find(({ error }) => error !== null)
-  return { messages, loading, failed }
+  return { shown: turnsInOrder(turns, calls), loading, failed }
 }
 
 function Turns({ turns }: { turns: readonly Turn[] }) {
-  const { messages, loading, failed } = useNewMessages(turns)
+  const { shown, loading, failed } = useNewMessages(turns)
   const feedback = useTurnFeedback(turns)
-  const results = toolResults([...messages.values()].flat())
+  const results = toolResults(shown.flatMap(({ messages }) => messages ?? []))
   const isMarkdown = readPreference('text') === 'markdown'
   return (
     <>
       {failed !== undefined && <Failure error={failed.error} retry={() => void failed.refetch()} />}
       <ol className={css['turns']}>
-        {turns.map((turn) => {
-          const own = messages.get(turn.trace_id)
-          return (
-            <li key={turn.trace_id} data-row="">
-              <TurnHead turn={turn} feedback={feedback.get(turn.trace_id) ?? []} />
-              <PanelBoundary>
-                {loading.has(turn.trace_id) && <Skeleton />}
-                {own !== undefined && <TurnMessages messages={own} {...{ isMarkdown, results }} />}
-                {own === undefined && !loading.has(turn.trace_id) && <Previews turn={turn} />}
-              </PanelBoundary>
-              {(turn.error_preview ?? '') !== '' && <pre className={css['error']}>{turn.error_preview}</pre>}
-            </li>
-          )
-        })}
+        {shown.map(({ turn, messages }, place) => (
+          <li key={turn.trace_id} data-row="">
+            <TurnHead {...{ turn, place }} feedback={feedback.get(turn.trace_id) ?? []} />
+            <PanelBoundary>
+              {loading.has(turn.trace_id) && <Skeleton />}
+              {messages !== undefined && <TurnMessages {...{ messages, isMarkdown, results }} />}
+              {messages === undefined && !loading.has(turn.trace_id) && <Previews turn={turn} />}
+            </PanelBoundary>
+            {(turn.error_preview ?? '') !== '' && <pre className={css['error']}>{turn.error_preview}</pre>}
+          </li>
+        ))}
       </ol>
     </>
   )
@@ -197,7 +207,7 @@ export function Thread({ params }: { params: PathParams }) {
   const thread = params['id'] ?? ''
   const project = useParam(PROJECT)
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useTurns(project, thread)
-  const turns = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
+  const turns = useMemo(() => turnsOfPages(data?.pages ?? []), [data])
   const page = useRef<HTMLDivElement>(null)
   useRowKeys(page)
   if (data === undefined)

@@ -6,10 +6,10 @@ import {
   type UsageLine,
   type UsageQuery,
 } from '../../data/usage/lines.ts'
+import { leastMoney } from '../../parts/format/least-money.ts'
 import {
   callsText,
   countText,
-  leastMoney,
   shareText,
   shortCount,
   shortMoney,

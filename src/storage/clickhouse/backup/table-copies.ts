@@ -35,6 +35,7 @@ export const VIEWED_TABLES = [
   'attachment_uses',
   'hour_changes',
   'figure_hours',
+  'figure_days',
   'thread_hours',
   'run_hours',
 ] as const

@@ -31,6 +31,7 @@ export const SHARDED_BY: Readonly<Record<string, string>> = {
   usage_traces: BY_TRACE,
   hour_changes: BY_PROJECT,
   figure_hours: BY_PROJECT,
+  figure_days: BY_PROJECT,
   thread_hours: BY_PROJECT,
   run_hours: BY_PROJECT,
   usage_marks: BY_WORKSPACE,

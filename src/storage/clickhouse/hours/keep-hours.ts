@@ -5,6 +5,7 @@ import { pause } from '../../../base/pause.ts'
 import type { ClickHouse } from '../connect.ts'
 import { markForeignDeletions } from './deleted-hours.ts'
 import { fillHourChanges } from './fill-hour-changes.ts'
+import { MAX_DAYS, rollDays } from './roll-days.ts'
 import { MAX_HOURS, rollHours } from './roll-hours.ts'
 
 const INTERVAL_MS = 10_000
@@ -29,8 +30,8 @@ export function startKeepingHours(
         await markForeignDeletions(clickhouse)
         const began = performance.now()
         const among = began - lookedAtAll < ALL_MS ? 'recent' : 'all'
-        const due = await rollHours(clickhouse, signal, among)
-        if (among === 'all' && due < MAX_HOURS) lookedAtAll = began
+        const [hours, days] = await rollAmong(clickhouse, signal, among)
+        if (among === 'all' && hours < MAX_HOURS && days < MAX_DAYS) lookedAtAll = began
       } catch (thrown) {
         const { code, retryable } = toAppError(thrown)
         if (!signal.aborted)
@@ -39,4 +40,19 @@ export function startKeepingHours(
       await pause(intervalMs, signal)
     }
   })
+}
+
+/** The numbers of due hours and days. Days do not wait for hours that cannot be computed. */
+async function rollAmong(
+  clickhouse: ClickHouse,
+  signal: AbortSignal,
+  among: 'all' | 'recent',
+): Promise<[hours: number, days: number]> {
+  let [hours, days] = [MAX_HOURS, 0]
+  try {
+    hours = await rollHours(clickhouse, signal, among)
+  } finally {
+    if (!signal.aborted && (hours > 0 || among === 'all')) days = await rollDays(clickhouse, signal, among)
+  }
+  return [hours, days]
 }

@@ -1,29 +1,25 @@
-import { type AppError, toAppError } from '../../../base/errors.ts'
 import type { ClickHouse } from '../connect.ts'
 import { THREAD_HOUR_COLUMNS, threadHoursSql } from '../threads/hours-sql.ts'
 import { KEPT_GROUPINGS, RUN_HOUR_COLUMNS, type RunHours, runHoursSql } from '../stats/run-hours-sql.ts'
 import { PROJECT } from '../threads/turns-sql.ts'
 import { usageShape } from '../usage/counted-sql.ts'
+import { type Due, MAX_NAMES, removeVanished, rollSlices } from './due-hours.ts'
 import { type HourRows, inHours, TRACE_HOUR } from './trace-hour.ts'
 
 /** Seconds without a change after which the figures of an hour are computed again. */
 const QUIET_SECONDS = 15
 /** Seconds after which an interrupted deletion has certainly ended. */
 const DELETION_SECONDS = 3_600
-/** Maximum number of changes, and so of rows, of the hours that are computed together, unless one hour has more. */
-const AT_ONCE = 200_000
 /** Maximum number of hours of one call, and of hours that are computed together. */
 export const MAX_HOURS = 5_000
 const MAX_TOGETHER = 240
 /** Seconds of `recent`: after a look at all hours, those that changed longer ago than this are computed. */
 const RECENT_SECONDS = 2 * DELETION_SECONDS
+/** SQL condition on rows of hour_changes. */
+export const RECENT = `changed_at >= now64(6, 'UTC') - toIntervalSecond(${RECENT_SECONDS})`
 const PATIENT = { max_execution_time: 300 }
 
-interface DueHour extends HourRows {
-  workspace_id: string
-  project_id: string
-  changes: number
-}
+type DueHour = Due & HourRows
 
 /**
  * Computes the figures of the hours that have changed since they were last computed. Hours that changed within the last
@@ -38,19 +34,9 @@ export async function rollHours(
   quiet = QUIET_SECONDS,
 ): Promise<number> {
   const due = await clickhouse.rows<DueHour>(dueSql(among), { params: { quiet } })
-  const slices = slicesOf(due)
-  let failure: AppError | undefined
-  for (const slice of slices) {
-    if (signal.aborted) break
-    try {
-      await rollSlice(clickhouse, slice, signal)
-    } catch (thrown) {
-      failure = toAppError(thrown)
-      // While the store answers, it is a fault of these hours, as too little memory: others must not wait for them.
-      if (!(await clickhouse.ping())) break
-    }
-  }
-  if (failure !== undefined) throw failure
+  await rollSlices(clickhouse, { due, most: MAX_TOGETHER, signal }, (slice) =>
+    rollSlice(clickhouse, slice, signal),
+  )
   return due.length
 }
 
@@ -58,7 +44,7 @@ export async function rollHours(
 // that figures which lack a row never have the current number.
 function dueSql(among: 'all' | 'recent'): string {
   const recent = `(workspace_id, project_id, hour) IN (SELECT workspace_id, project_id, hour FROM hour_changes
-    WHERE changed_at >= now64(6, 'UTC') - toIntervalSecond(${RECENT_SECONDS}))`
+    WHERE ${RECENT})`
   const looked = among === 'all' ? '1' : recent
   return `SELECT workspace_id, project_id, hour, now_changes AS changes, run_hours FROM (
     SELECT workspace_id, project_id, hour, sum(changes) AS now_changes, sum(deletions) AS deleting,
@@ -70,23 +56,6 @@ function dueSql(among: 'all' | 'recent'): string {
   WHERE now_changes != rolled.changes AND last_change <= now64(6, 'UTC') - toIntervalSecond({quiet:UInt32})
     AND (deleting <= 0 OR last_change < now64(6, 'UTC') - toIntervalSecond(${DELETION_SECONDS}))
   ORDER BY workspace_id, project_id, hour DESC LIMIT ${MAX_HOURS}`
-}
-
-function slicesOf(due: readonly DueHour[]): DueHour[][] {
-  const slices: DueHour[][] = []
-  let rows = 0
-  for (const hour of due) {
-    const last = slices.at(-1)
-    const [first] = last ?? []
-    rows += hour.changes
-    const isSame = first?.workspace_id === hour.workspace_id && first.project_id === hour.project_id
-    if (last && isSame && rows <= AT_ONCE && last.length < MAX_TOGETHER) last.push(hour)
-    else {
-      slices.push([hour])
-      rows = hour.changes
-    }
-  }
-  return slices
 }
 
 async function rollSlice(
@@ -120,11 +89,8 @@ async function rollSlice(
     ...options,
     params: { ...params, as_of: clock!.now, has_runs },
   })
-  await removeVanished(clickhouse, options)
+  for (const table of ['thread_hours', 'run_hours'] as const) await removeVanished(clickhouse, table, options)
 }
-
-/** Maximum number of different names of runs in hours that are computed together. 120,000 do not fit into 640 MiB. */
-const MAX_NAMES = 20_000
 
 /**
  * Computes the figures of runs. Returns 1, or 2 if there are too many names or it is not possible: their figures are then
@@ -203,17 +169,4 @@ function straysSql(scope: string): string {
     USING (trace_id)
     WHERE other != hour
     GROUP BY hour`
-}
-
-/** Deletes rows of threads, and of kinds of runs, that have no trace in these hours any more. */
-async function removeVanished(
-  clickhouse: ClickHouse,
-  options: { params: Readonly<Record<string, unknown>>; signal: AbortSignal },
-): Promise<void> {
-  const old = `${PROJECT} AND hour IN {hours:Array(Int32)}
-    AND changes < transform(hour, {hours:Array(Int32)}, {changes:Array(UInt64)}, toUInt64(0))`
-  for (const table of ['thread_hours', 'run_hours']) {
-    const found = await clickhouse.rows(`SELECT 1 FROM ${table} FINAL WHERE ${old} LIMIT 1`, options)
-    if (found.length > 0) await clickhouse.command(`DELETE FROM ${table} WHERE ${old}`, options)
-  }
 }

@@ -14,6 +14,14 @@ export const RUN_HOUR = `toInt32(intDiv(toUnixTimestamp64Micro(sort_time), ${HOU
 export const TRACE_HOUR = `toInt32(ifNull(intDiv(toUnixTimestamp(
   parseDateTimeOrNull(substring(dotted_order, 1, 11), '%Y%m%dT%H', 'UTC')), 3600), ${RUN_HOUR}))`
 
+/**
+ * SQL of the number that stands for the day of `hour` where hours do too: in run_hours, whose rows of days have it as
+ * `hour`. It is beyond any hour of a trace, and not in figure_hours, so that servers of earlier releases never read them.
+ */
+export const DAY_OF_HOUR = 'toInt32(100000000 + floor(hour / 24))'
+/** SQL of the hash by which figure_days knows hours with their numbers of changes. */
+export const hoursHash = (changes: string): string => `sum(cityHash64(hour, ${changes}))`
+
 /** An hour of a project, and the hours in which rows of its traces are. */
 export interface HourRows {
   hour: number

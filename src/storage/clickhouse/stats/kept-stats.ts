@@ -11,6 +11,7 @@ import {
 } from '../hours/known-run-hours.ts'
 import { usageShape } from '../usage/counted-sql.ts'
 import {
+  HALF_DAY,
   HALF_HOUR,
   KEPT_GROUPINGS,
   type KeptGrouping,
@@ -72,7 +73,7 @@ export function keptForm(query: StatsQuery): KeptForm | undefined {
     Object.assign(params, condition.params)
   }
   return {
-    window: { project_ids, from, to, subject },
+    window: { project_ids, from, to, subject, by_hours: isShort(query) },
     where: [`subject = '${subject}'`, `grouping = '${grouping}'`, ...narrow].join(' AND '),
     narrow: narrow.length === 0 ? '1' : narrow.join(' AND '),
     params,
@@ -81,6 +82,11 @@ export function keptForm(query: StatsQuery): KeptForm | undefined {
     interval,
     histograms,
   }
+}
+
+/** Whether the intervals are parts of half-days, or the window is at most a day: the hours of a day take as long to read. */
+function isShort({ start_time: from, end_time: to, interval = HALF_DAY }: StatsQuery): boolean {
+  return interval % HALF_DAY !== 0 || (from !== undefined && to !== undefined && to - from <= 2 * HALF_DAY)
 }
 
 /** Whether rows of run_hours satisfy the filter as a whole or not at all. */
@@ -192,7 +198,7 @@ export async function keptSource(
   const keptRowsSql = `SELECT ${columns}, ${parent} FROM run_hours FINAL
     WHERE workspace_id = {workspace_id:UUID} AND project_id IN {figure_projects:Array(UUID)}
       AND subject IN (${of.subjects.map((one) => `'${one}'`).join(', ')}) AND grouping = '${of.grouping}'
-      AND (project_id, hour, changes) IN (${kept})`
+      AND ${kept}`
   if (live === undefined) return keptRowsSql
   const shape = await usageShape(clickhouse, live, { params: of.params })
   const liveRows = of.subjects.map((subject) => {

@@ -1,5 +1,5 @@
 import { NIL_UUID } from '../../../base/ids.ts'
-import { TRACE_HOUR } from '../hours/trace-hour.ts'
+import { DAY_OF_HOUR, TRACE_HOUR } from '../hours/trace-hour.ts'
 import { PROVIDER } from '../provider-sql.ts'
 import { countedSql, HAS_USAGE, isCallSql, type UsageShape } from '../usage/counted-sql.ts'
 import { ESTIMATED_COLUMNS, wide } from '../usage/sums-sql.ts'
@@ -7,6 +7,8 @@ import { classOf, HELD, secondsTo, SUMMED_COLUMNS, usageAliases } from './stats-
 
 /** Microseconds of the unit of run_hours, of which intervals must be multiples. */
 export const HALF_HOUR = 1_800_000_000
+/** Microseconds of the unit of rows of days in run_hours: the interval of a chart of a month. */
+export const HALF_DAY = 24 * HALF_HOUR
 /** The groupings that run_hours has, and their values in a row of `runs`. */
 export const KEPT_GROUPINGS = { name: 'name', model: 'model', provider: PROVIDER } as const
 export type KeptGrouping = keyof typeof KEPT_GROUPINGS
@@ -118,6 +120,21 @@ export function runHoursSql(of: RunHours): string {
           FROM (${subject === 'run' ? runsSql(of) : rootsSql(of)}))
     ${of.groupings.every((one) => one === '') ? '' : "WHERE grp.1 = '' OR grp.2 != ''"}
     GROUP BY project_id, hour, half_hour, grouping, value, run_type, status, is_root`
+}
+
+/** SQL of the rows of days in run_hours, by the half-days in which the runs start, from those of hours that satisfy `scope`. */
+export function runDaysSql(scope: string): string {
+  const keys = RUN_HOUR_COLUMNS.slice(2, RUN_HOUR_COLUMNS.indexOf('first_time'))
+  const states = Object.entries(SKETCHES).map(
+    ([name, { levels }]) => `quantilesDDMergeState(${levels})(kept.${name}) AS ${name}`,
+  )
+  const sums = SUMS.map((name) => `sum(kept.${name}) AS ${name}`)
+  const maps = MAPS.map((name) => `sumMap(kept.${name}) AS ${name}`)
+  return `SELECT project_id, ${DAY_OF_HOUR} AS day, toInt32(floor(half_hour / 24) * 24) AS first_half_hour, ${keys.join(', ')},
+      min(kept.first_time) AS first_time, max(kept.last_time) AS last_time, sumForEach(kept.held) AS held,
+      ${[...sums, ...states, ...maps].join(', ')}
+    FROM run_hours AS kept FINAL WHERE ${scope}
+    GROUP BY project_id, day, first_half_hour, ${keys.join(', ')}`
 }
 
 /** SQL of the values of the groupings, by the names of their columns. */

@@ -87,7 +87,7 @@ export function threadTotalsSql(rows: string): string {
   return `SELECT hours.thread AS thread_id, sum(hours.turns) AS turns, sum(hours.errored_turns) AS errored_turns,
       ${placeSql('first', 'min(hours.first_root)')}, ${placeSql('last', 'max(hours.last_root)')},
       ${placeSql('failed', 'max(hours.last_failed)')}, toUnixTimestamp64Micro(max(hours.last_end)) AS last_end,
-      quantilesDDMerge(${SKETCH_ERROR}, 0.5, 0.99)(hours.latency) AS latency, ${sums.join(', ')}
+      quantilesDDMerge(${SKETCH_ERROR}, 0.5, 0.95, 0.99)(hours.latency) AS latency, ${sums.join(', ')}
     FROM (${rows}) AS hours
     GROUP BY hours.thread`
 }

@@ -180,7 +180,7 @@ function rootsSql({ sql }: Turns): string {
       ${micros('max(end_time)')} AS last_end,
       argMin(inputs_preview, ${order}) AS first_inputs, argMax(outputs_preview, ${order}) AS last_outputs,
       argMaxIf(error, ${order}, status = 'error') AS last_error,
-      arrayResize(quantilesExactInclusiveIf(0.5, 0.99)(${latency}, isNotNull(end_time)), 2) AS latency
+      arrayResize(quantilesExactInclusiveIf(0.5, 0.95, 0.99)(${latency}, isNotNull(end_time)), 3) AS latency
     FROM (
       SELECT trace_id, sort_time, start_time, end_time, status, error, inputs_preview, outputs_preview FROM runs FINAL
       WHERE workspace_id = {workspace_id:UUID} AND project_id = {project:UUID} AND parent_run_id = toUUID('${NIL_UUID}')

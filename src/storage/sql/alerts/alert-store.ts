@@ -22,7 +22,17 @@ const FIELDS = [
 ] as const
 const COLUMNS = [
   ...['workspace_id', 'project_id', 'id', ...FIELDS, 'created_by', 'created_at', 'modified_at', 'version'],
-  ...['state', 'since', 'value', 'evaluated_at', 'fault', 'delivery', 'delivery_at', 'change_no'],
+  ...[
+    'state',
+    'since',
+    'value',
+    'unpriced_runs',
+    'evaluated_at',
+    'fault',
+    'delivery',
+    'delivery_at',
+    'change_no',
+  ],
 ].join(', ')
 /** Fields that decide about the state. */
 const DECIDING = [
@@ -51,7 +61,7 @@ async function find(session: SqlSession, { workspace_id, id }: AlertPlace): Prom
 async function note(
   session: SqlSession,
   row: AlertRow,
-  change: Pick<Notification, 'state' | 'reason' | 'value' | 'window' | 'at'>,
+  change: Pick<Notification, 'state' | 'reason' | 'value' | 'unpriced_runs' | 'window' | 'at'>,
 ): Promise<void> {
   const change_no = row.change_no + 1
   await session.query(`UPDATE alerts SET change_no = ? WHERE ${PLACE}`, [change_no, row.workspace_id, row.id])
@@ -72,7 +82,8 @@ async function resolve(
   at: number,
 ): Promise<void> {
   if (row.state !== 'firing') return
-  await note(session, row, { state: 'ok', reason, value: row.value, window: null, at })
+  const { value, unpriced_runs } = row
+  await note(session, row, { state: 'ok', reason, value, unpriced_runs, window: null, at })
 }
 
 /** @throws AppError conflict for a name that another alert of the project has */
@@ -123,7 +134,9 @@ function changing(database: Database, clock: Clock): Pick<AlertStore, 'create' |
         const now = clock.now()
         const isOther = DECIDING.some((name) => after[name] !== before[name])
         if (isOther) await resolve(session, row, after.is_enabled ? 'changed' : 'disabled', now)
-        const reset = isOther ? `, state = 'unknown', since = NULL, value = NULL, fault = NULL` : ''
+        const reset = isOther
+          ? `, state = 'unknown', since = NULL, value = NULL, unpriced_runs = NULL, fault = NULL`
+          : ''
         const sets = FIELDS.map((name) => `${name} = ?`).join(', ')
         const rows = session.query<AlertRow>(
           `UPDATE alerts SET ${sets}, modified_at = ?, due_at = ?, version = version + 1${reset} WHERE ${PLACE}
@@ -153,11 +166,12 @@ async function settle(session: SqlSession, alert: Alert, evaluation: Evaluation)
   const row = await current(session, alert)
   // An evaluation may end after a later one of another server.
   if (row === undefined || (row.evaluated_at ?? 0) > evaluation.at) return
-  const { state, value, at } = evaluation
+  const { state, value, unpriced_runs, at } = evaluation
   const isChanged = state !== row.state
   await session.query(
-    `UPDATE alerts SET state = ?, since = ?, value = ?, evaluated_at = ?, fault = NULL WHERE ${PLACE}`,
-    [state, isChanged ? at : row.since, value, at, row.workspace_id, row.id],
+    `UPDATE alerts SET state = ?, since = ?, value = ?, unpriced_runs = ?, evaluated_at = ?, fault = NULL
+     WHERE ${PLACE}`,
+    [state, isChanged ? at : row.since, value, unpriced_runs, at, row.workspace_id, row.id],
   )
   // A rule that does not fire at its first evaluation has nothing to tell.
   if (isChanged && state !== 'unknown' && (state === 'firing' || row.state === 'firing'))

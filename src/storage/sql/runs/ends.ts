@@ -141,7 +141,8 @@ async function endHeldRun(
     return { kind: 'retried' }
   }
   if (status === 'running' || status === 'refused') throw new TypeError(`a running run cannot ${event}`)
-  await writeEnd(session, run, status, end, now)
+  // A run that is deleted here needs an end only for its webhook, which is told the stored run.
+  if (!isGone || run.has_webhook === 1) await writeEnd(session, run, status, end, now)
   await session.publish(thread, closing(status))
   if (isGone) {
     keep(status)

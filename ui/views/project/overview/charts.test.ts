@@ -106,3 +106,18 @@ it('bars by group have the rest as one more group, which opens the runs of no ot
   const complete = chartsOf({ ...grouped, figures: { ...grouped.figures, totals: [totals[0]!] } })
   expect(complete[0]?.series.map(({ name }) => name)).toEqual(['m "1"'])
 })
+
+it('a cost says when calls have no price, also where none has one', () => {
+  const grouped = data('model', 'own')
+  const partial = { ...figures(4, 1.5), unpriced_runs: 2 } as Figures
+  const unknown = { ...partial, total_cost: null } as Figures
+  const costOf = (own: Figures) => {
+    const groups = new Map([['own', { figures: own, failed: 0 }]])
+    const buckets = [bucket('2026-11-22T11:00:00Z', 'own', own)]
+    const charts = chartsOf({ ...grouped, figures: { ...grouped.figures, groups, buckets } })
+    const [series] = charts.find(({ id }) => id === 'cost')?.series ?? []
+    return [series?.whole?.text, ...(series?.marks.map((mark) => mark?.text) ?? [])]
+  }
+  expect(costOf(partial)).toEqual(['≥ $0.10', undefined, '≥ $0.10', undefined])
+  expect(costOf(unknown)).toEqual(['no price', undefined, 'no price', undefined])
+})

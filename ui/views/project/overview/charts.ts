@@ -3,14 +3,8 @@ import type { Figures, OverviewFigures } from '../../../data/overview/figures.ts
 import { groupClause, rowsPath, type Selection, slowerClause } from '../../../data/overview/selection.ts'
 import type { Tone } from '../../../parts/chart/scale.ts'
 import { addDecimals, subtractDecimals } from '../../../parts/format/decimal.ts'
-import {
-  countText,
-  durationText,
-  leastMoney,
-  shareText,
-  shortCount,
-  shortMoney,
-} from '../../../parts/format/numbers.ts'
+import { leastMoney } from '../../../parts/format/least-money.ts'
+import { countText, durationText, shareText, shortCount, shortMoney } from '../../../parts/format/numbers.ts'
 
 /** A figure: its height in a chart, its text, and the list of exactly its runs. */
 export interface Mark {
@@ -263,8 +257,9 @@ const ERROR_RATE: Reading = {
 const PROMPT: Reading = { read: ({ prompt_tokens }) => prompt_tokens, text: counts }
 const COMPLETION: Reading = { read: ({ completion_tokens }) => completion_tokens, text: counts }
 const COST: Reading = {
-  read: ({ total_cost }) => total_cost,
-  text: (value, { unpriced_runs }) => leastMoney(String(value), unpriced_runs),
+  read: ({ total_cost, unpriced_runs }) => total_cost ?? (unpriced_runs > 0 ? 0 : null),
+  text: (_, { total_cost, unpriced_runs }) =>
+    unpriced_runs > 0 && Number(total_cost) === 0 ? 'no price' : leastMoney(total_cost, unpriced_runs),
 }
 
 const latency = (name: `latency_p${50 | 95 | 99}`): Reading => ({

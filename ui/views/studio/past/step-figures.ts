@@ -1,6 +1,7 @@
 import type { TracedNode } from '../../../data/studio/step-traces.ts'
 import { addDecimals } from '../../../parts/format/decimal.ts'
-import { countText, durationText, shortMoney } from '../../../parts/format/numbers.ts'
+import { leastShort } from '../../../parts/format/least-money.ts'
+import { countText, durationText } from '../../../parts/format/numbers.ts'
 
 /** The figures of one step: its nodes ran side by side. */
 export interface StepFigures {
@@ -8,6 +9,8 @@ export interface StepFigures {
   micros: number | undefined
   tokens: number | undefined
   cost: string | undefined
+  /** Number of calls that have no price, which the cost leaves out. */
+  unpriced: number
 }
 
 /** Undefined without an execution. */
@@ -21,16 +24,17 @@ export function figuresOf(nodes: readonly TracedNode[]): StepFigures | undefined
     micros: Number.isNaN(span) ? undefined : span * 1000,
     tokens: tokens.length === 0 ? undefined : tokens.reduce((sum, count) => sum + count, 0),
     cost: costs.length === 0 ? undefined : addDecimals(costs),
+    unpriced: nodes.reduce((sum, node) => sum + node.unpriced, 0),
   }
 }
 
-/** `120 ms · 35 tokens · $0.00002`; what is not known is left out. */
-export function stepFiguresText({ micros, tokens, cost }: StepFigures): string {
+/** `120 ms · 35 tokens · ≥ $0.00002`; what is not known is left out. */
+export function stepFiguresText({ micros, tokens, cost, unpriced }: StepFigures): string {
   const parts = [
     // Times in traces are whole milliseconds.
     micros === undefined ? 'running' : micros === 0 ? '< 1 ms' : durationText(micros),
     tokens !== undefined && tokens > 0 && `${countText(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`,
-    cost !== undefined && shortMoney(cost),
+    (cost !== undefined || unpriced > 0) && leastShort(cost, unpriced),
   ]
   return parts.filter(Boolean).join(' · ')
 }

@@ -52,7 +52,7 @@ function Note({ name, thread, graph, row }: Pick<RowProps, 'name' | 'thread' | '
       {isRunStart && <RunStart step={step} graph={graph} />}
       <Figures name={name} thread={thread} step={step} />
       {lane > 0 && `branch ${lane + 1} · `}
-      {step.next.length > 0 ? `next: ${step.next.join(', ')} · ` : 'end · '}
+      {step.next.length > 0 ? `next: ${step.next.join(', ').replace('__start__', 'START')} · ` : 'end · '}
       {bytesText(step.values_bytes)} · <Time time={step.created_at} />
     </span>
   )

@@ -3,7 +3,8 @@ import { agentGraph, type AgentNode } from '../../../data/trace/agent-graph.ts'
 import type { Outline } from '../../../data/outline.ts'
 import type { Tree } from '../../../data/tree.ts'
 import { addDecimals } from '../../../parts/format/decimal.ts'
-import { countText, durationText, shortMoney } from '../../../parts/format/numbers.ts'
+import { leastShort } from '../../../parts/format/least-money.ts'
+import { countText, durationText } from '../../../parts/format/numbers.ts'
 import { Graph } from '../../../parts/graph/graph.tsx'
 import type { GraphDrawing } from '../../../parts/graph/layout.ts'
 import css from './agent-graph.module.css'
@@ -14,7 +15,7 @@ function noteOf({ count, failed, duration, costs, unpriced }: AgentNode): string
     `× ${countText(count)}`,
     failed > 0 && `${countText(failed)} failed`,
     durationText(duration),
-    cost === undefined ? unpriced > 0 && 'no price' : `${unpriced > 0 ? '≥ ' : ''}${shortMoney(cost)}`,
+    (cost !== undefined || unpriced > 0) && leastShort(cost, unpriced),
   ]
     .filter(Boolean)
     .join(' · ')

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useId, useRef, useState } from 'react'
-import { type CommentText, usePeople } from '../../../data/comments/comments.ts'
+import type { CommentText } from '../../../data/comments/comment-changes.ts'
+import { usePeople } from '../../../data/comments/people.ts'
 import { mentionAt, mentionedIn, type Person } from '../../../data/comments/mentions.ts'
 import { Button } from '../../../parts/controls.tsx'
 import css from './comments.module.css'

@@ -1,5 +1,7 @@
 import { useState } from 'react'
-import { type Comment, useCommentChanges, useComments, usePeople } from '../../../data/comments/comments.ts'
+import { useCommentChanges } from '../../../data/comments/comment-changes.ts'
+import { type Comment, useComments } from '../../../data/comments/comments.ts'
+import { usePeople } from '../../../data/comments/people.ts'
 import { mentionParts } from '../../../data/comments/mentions.ts'
 import type { ReadRun } from '../../../data/runs.ts'
 import { usePermission } from '../../../data/session.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useMentions } from '../../../data/comments/comments.ts'
+import { useMentions } from '../../../data/comments/people.ts'
 import { IconButton } from '../../../parts/controls.tsx'
 import { Dialog } from '../../../parts/forms/dialog.tsx'
 import { readKept, writeKept } from '../../../parts/preferences.ts'

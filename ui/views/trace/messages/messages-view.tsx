@@ -236,8 +236,9 @@ function useFollowing(selected: number, call: number | undefined) {
     const line = view.querySelector('[aria-pressed="true"]') ?? step
     followed.current = selected
     const [outer, inner] = [view.getBoundingClientRect(), line.getBoundingClientRect()]
-    if (inner.top < outer.top + INDEX_PX || inner.bottom > outer.bottom)
-      line.scrollIntoView({ block: 'start' })
+    // Of a long step, its beginning is enough.
+    const bottom = Math.min(inner.bottom, inner.top + INDEX_PX)
+    if (inner.top < outer.top + INDEX_PX || bottom > outer.bottom) line.scrollIntoView({ block: 'start' })
   })
   return frame
 }

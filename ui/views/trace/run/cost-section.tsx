@@ -1,5 +1,6 @@
 import type { ReadRun } from '../../../data/runs.ts'
-import { callsText, countText, exactMoney, leastMoney, UNKNOWN } from '../../../parts/format/numbers.ts'
+import { leastMoney } from '../../../parts/format/least-money.ts'
+import { callsText, countText, exactMoney, UNKNOWN } from '../../../parts/format/numbers.ts'
 import { Link } from '../../../router/link.tsx'
 import { type CostPart, type CostTable, type CostUnit, costTable } from './costs.ts'
 import { issuesOf, llmOf } from '../../../data/llm-facts.ts'

@@ -11,7 +11,7 @@ const TokenTimeline = lazy(() =>
 )
 
 /** Tags and the metadata that the client sent. */
-export function MetadataSection({ run }: { run: ReadRun }) {
+function MetadataSection({ run }: { run: ReadRun }) {
   const { metadata, ...rest } = run.extra ?? {}
   const entries = entriesOf(metadata)
   const tags = run.tags ?? []
@@ -45,7 +45,7 @@ export function MetadataSection({ run }: { run: ReadRun }) {
 }
 
 /** The events of a run, and the times at which its tokens arrived. */
-export function EventSection({ run }: { run: ReadRun }) {
+function EventSection({ run }: { run: ReadRun }) {
   const events = run.events ?? []
   if (events.length === 0) return null
   return (
@@ -59,7 +59,7 @@ export function EventSection({ run }: { run: ReadRun }) {
 }
 
 /** The run as the API gives it, with paths on hover; numbers are copied as they were sent. */
-export function RawSection({ run }: { run: ReadRun }) {
+function RawSection({ run }: { run: ReadRun }) {
   return (
     <RunSection title="JSON" isOpen={false}>
       <div>
@@ -67,5 +67,16 @@ export function RawSection({ run }: { run: ReadRun }) {
       </div>
       <JsonView value={run} openDepth={1} />
     </RunSection>
+  )
+}
+
+/** The sections of a run that most readers do not open. */
+export function MoreSections({ run }: { run: ReadRun }) {
+  return (
+    <>
+      <EventSection run={run} />
+      <MetadataSection run={run} />
+      <RawSection run={run} />
+    </>
   )
 }

@@ -14,11 +14,9 @@ import { CopyMenu } from './copy-menu.tsx'
 import { type LlmFacts, llmOf } from '../../../data/llm-facts.ts'
 import { Messages } from '../../../parts/chat/messages.tsx'
 import { useMarkdownSoon } from '../../../parts/markdown/markdown.tsx'
-import { EventSection, MetadataSection, RawSection } from './more-sections.tsx'
 import { PayloadSection } from './payload-section.tsx'
 import css from './run.module.css'
 import { RunSection } from './section.tsx'
-import { VerdictSection } from './verdict-section.tsx'
 
 const AttachmentSection = lazy(() =>
   import('./attachment-section.tsx').then((file) => ({ default: file.AttachmentSection })),
@@ -30,10 +28,16 @@ const CostSection = lazy(() => import('./cost-section.tsx').then((file) => ({ de
 const FeedbackSection = lazy(() =>
   import('./feedback-section.tsx').then((file) => ({ default: file.FeedbackSection })),
 )
+const MoreSections = lazy(() =>
+  import('./more-sections.tsx').then((file) => ({ default: file.MoreSections })),
+)
 const RequestSection = lazy(() =>
   import('./request-section.tsx').then((file) => ({ default: file.RequestSection })),
 )
 const UsageFacts = lazy(() => import('./usage-facts.tsx').then((file) => ({ default: file.UsageFacts })))
+const VerdictSection = lazy(() =>
+  import('./verdict-section.tsx').then((file) => ({ default: file.VerdictSection })),
+)
 
 /** Whether texts are drawn as Markdown; stored in the browser. */
 interface TextLook {
@@ -208,8 +212,8 @@ export function RunPanel({
           )}
           <Suspense>
             <CostSection run={run} unpriced={unpriced} isShared={share !== undefined} />
+            <VerdictSection run={run} isShared={share !== undefined} />
           </Suspense>
-          <VerdictSection run={run} isShared={share !== undefined} />
           {share === undefined && (
             <RunSection title="Usage" isOpen={false}>
               <Suspense fallback={<Skeleton />}>
@@ -228,9 +232,9 @@ export function RunPanel({
               <AttachmentSection run={run} isPublic={share !== undefined} />
             </Suspense>
           )}
-          <EventSection run={run} />
-          <MetadataSection run={run} />
-          <RawSection run={run} />
+          <Suspense>
+            <MoreSections run={run} />
+          </Suspense>
         </div>
       )}
     </Loaded>

@@ -1,15 +1,7 @@
-import { lazy, Suspense } from 'react'
 import type { ReadRun } from '../../../data/runs.ts'
 import { issuesOf, llmOf } from '../../../data/llm-facts.ts'
-import type { ListOf } from '../../../parts/verdicts/verdicts.tsx'
+import { Checks, Issues, type ListOf } from '../../../parts/verdicts/verdicts.tsx'
 import { RunSection } from './section.tsx'
-
-const Checks = lazy(() =>
-  import('../../../parts/verdicts/verdicts.tsx').then((file) => ({ default: file.Checks })),
-)
-const Issues = lazy(() =>
-  import('../../../parts/verdicts/verdicts.tsx').then((file) => ({ default: file.Issues })),
-)
 
 /**
  * The four checks of a model call, each with the code that makes it pass, and all issues of the run. A shared run has
@@ -31,10 +23,8 @@ export function VerdictSection({ run, isShared }: { run: ReadRun; isShared: bool
       note={note}
       isOpen={failed > 0 || issues.some(({ severity }) => severity !== 'info')}
     >
-      <Suspense>
-        <Checks checks={Object.fromEntries(checks)} listOf={listOf} />
-        <Issues issues={issues} listOf={listOf} />
-      </Suspense>
+      <Checks checks={Object.fromEntries(checks)} listOf={listOf} />
+      <Issues issues={issues} listOf={listOf} />
     </RunSection>
   )
 }
