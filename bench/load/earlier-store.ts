@@ -161,7 +161,8 @@ const FEW_ROWS = 20_000
 /** Whether merges and mutations have ended, and rows have their indexes. */
 export async function isAtRest(db: ClickHouse): Promise<boolean> {
   const [state] = await db.rows<{ busy: number; unindexed: number }>(
-    `SELECT (SELECT count() FROM system.merges) + (SELECT count() FROM system.mutations WHERE NOT is_done) AS busy,
+    `SELECT (SELECT count() FROM system.merges WHERE database = currentDatabase())
+         + (SELECT count() FROM system.mutations WHERE NOT is_done AND database = currentDatabase()) AS busy,
        (SELECT toUInt32(sum(rows)) FROM system.parts WHERE active AND database = currentDatabase()
         AND table IN ('runs', 'run_fragments') AND secondary_indices_uncompressed_bytes = 0) AS unindexed`,
   )

@@ -1,6 +1,8 @@
 import { startWhenReady } from '../../base/background/background.ts'
+import { toAppError } from '../../base/errors.ts'
 import { NIL_UUID } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
+import { retry } from '../../base/retry.ts'
 import type { ClickHouse } from './connect.ts'
 import { fillAttachmentUses } from './deleting/attachment-uses.ts'
 import { fragmentsSql } from './fragments/fragments-sql.ts'
@@ -9,6 +11,8 @@ import { fillThreadRuns } from './threads/fill-thread-runs.ts'
 
 const NAME = 'double_rows'
 const HOUR = 3_600_000
+/** Milliseconds until a repair is tried again. */
+const AGAIN_MS = 30_000
 /** Maximum number of rows that one step reads, unless a single hour has more. */
 const STEP_ROWS = 500_000
 /** Maximum number of TraceRuns that one statement repairs. */
@@ -40,17 +44,24 @@ export async function repairDoubleRows(clickhouse: ClickHouse, options: RepairOp
   return repaired
 }
 
-/** Starts the repairs in the background once the store is `ready`; returns the function that stops them. */
+/**
+ * Starts the repairs in the background once the store is `ready`; returns the function that stops them. If the store is
+ * away, they go on when it is back.
+ */
 export function startRepair(
   clickhouse: ClickHouse,
   ready: Promise<void>,
   logger: Logger,
+  againMs = AGAIN_MS,
 ): () => Promise<void> {
   return startWhenReady(ready, async (signal) => {
-    try {
+    const work = async (): Promise<void> => {
       await fillThreadRuns(clickhouse, signal, logger)
       await fillAttachmentUses(clickhouse, signal)
       if (!signal.aborted) await repairDoubleRows(clickhouse, { signal, logger })
+    }
+    try {
+      await retry(work, { pauses: [againMs], signal, mayRetry: (error) => toAppError(error).retryable })
     } catch (thrown) {
       if (!signal.aborted)
         logger.warn({ err: thrown }, 'a repair of stored rows failed; the next start tries again')

@@ -1,4 +1,5 @@
 import { startWhenReady } from '../../../base/background/background.ts'
+import { toAppError } from '../../../base/errors.ts'
 import type { Logger } from '../../../base/log.ts'
 import { pause } from '../../../base/pause.ts'
 import { isOfTable, systemRows } from '../cluster/layout.ts'
@@ -95,12 +96,15 @@ export function startIndexingWords(
   clickhouse: ClickHouse,
   ready: Promise<void>,
   logger: Logger,
+  lookMs = LOOK_MS,
 ): () => Promise<void> {
   return startWhenReady(ready, async (signal) => {
-    for (await pause(LOOK_MS, signal); !signal.aborted; await pause(LOOK_MS, signal)) {
+    for (await pause(lookMs, signal); !signal.aborted; await pause(lookMs, signal)) {
       try {
         await indexWords(clickhouse)
       } catch (thrown) {
+        // The store is away for a while.
+        if (toAppError(thrown).retryable) continue
         logger.warn({ err: thrown }, 'rows were not added to the indexes; searches and filters scan them')
         await pause(PATIENCE_SECONDS * 1_000, signal)
       }

@@ -18,11 +18,16 @@ export interface OutageReport {
 
 /**
  * Makes the store unavailable for `seconds` under load. Checks that every request is acknowledged, that `/info` and
- * `/ok` respond, that the health report names the problem, and that the store finally has everything once.
+ * `/ok` respond, that the health report names the problem, and that the store finally has everything once. `earlier` is
+ * a database that is not new, and what must be true of it while the server still runs.
  */
-export async function storeOutage(store: ProxiedStore, seconds: number): Promise<OutageReport> {
+export async function storeOutage(
+  store: ProxiedStore,
+  seconds: number,
+  earlier?: { url: string; check: () => Promise<void> },
+): Promise<OutageReport> {
   const { dir, remove } = await temporaryDir()
-  const weir = await startWeir(dir, { CLICKHOUSE_URL: store.newUrl() })
+  const weir = await startWeir(dir, { CLICKHOUSE_URL: earlier?.url ?? store.newUrl() })
   const session_name = 'outage'
   try {
     const load = startLoad({ url: weir.url, session_name })
@@ -41,6 +46,7 @@ export async function storeOutage(store: ProxiedStore, seconds: number): Promise
     expect(status).toBe('ok')
     expect(await storedFaults(weir, session_name, load.traces)).toEqual([])
     expect(await traceFaults(weir, sample(load.traces, 20))).toEqual([])
+    await earlier?.check()
     expect(await weir.stop()).toBe(0)
     const acknowledged = 3 * load.traces.length
     return {
