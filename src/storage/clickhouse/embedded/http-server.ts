@@ -5,7 +5,14 @@ import { createServer } from '../../../base/node/http.ts'
 import type { ChangeResult, Engine } from './engine.ts'
 import { EngineException, exceptionStatus, toEngineException } from './exception.ts'
 import { authenticate, digest, readRequest, readText } from './requests/query-request.ts'
-import { isRowsFile, newRowsFile, removeRowsFile, ROWS_FILE_HEADER, saveRows } from './requests/rows-file.ts'
+import {
+  hasRowsFile,
+  isRowsFile,
+  newRowsFile,
+  removeRowsFile,
+  ROWS_FILE_HEADER,
+  saveRows,
+} from './requests/rows-file.ts'
 import type { QueryContext } from './session-state.ts'
 import { classifyStatement, type Statement } from './statement.ts'
 
@@ -51,6 +58,9 @@ export function createEngineServer(options: EngineServerOptions): Server {
     const hasRows = asked.rows !== undefined || file !== undefined
     const statement = classifyStatement(asked.sql, hasRows, asked.format)
     if (statement.kind === 'insert' && file !== undefined) {
+      // A start of the engine removes the files that it finds. The client may try again.
+      if (!(await hasRowsFile(options.workDir, file)))
+        throw new EngineException(210, 'NETWORK_ERROR', 'The file with the rows is gone.')
       endWith(res, await engine.insertFile(statement, file, asked.context))
     } else if (statement.kind === 'insert' && asked.rows !== undefined) {
       endWith(res, await insert(options, statement, asked.context, asked.rows))

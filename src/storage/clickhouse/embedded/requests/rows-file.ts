@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { open, rm } from 'node:fs/promises'
+import { access, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
@@ -18,6 +18,13 @@ export function isRowsFile(name: string): boolean {
 
 export function newRowsFile(): string {
   return `${PREFIX}${randomUUID()}`
+}
+
+export async function hasRowsFile(folder: string, name: string): Promise<boolean> {
+  return await access(join(folder, name)).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Removes the file; it may be gone. */
