@@ -78,6 +78,21 @@ describe('a connection', () => {
   })
 })
 
+// Before the mutation of the next test: threads that merges start for their work inherit the niceness.
+it.skipIf(withoutLinux() !== '')(
+  `the engine has normal priority, and its merges yield${withoutLinux()}`,
+  () => {
+    const tasks = `/proc/${engine.pid}/task`
+    const priorities = readdirSync(tasks).map((thread) => {
+      const name = readFileSync(`${tasks}/${thread}/comm`, 'utf8').trim()
+      return { name, niceness: getPriority(Number(thread)) }
+    })
+    expect(priorities.filter(({ niceness }) => niceness > getPriority())).toEqual(
+      Array.from({ length: 2 }, () => ({ name: 'MergeMutate', niceness: 5 })),
+    )
+  },
+)
+
 describe('a large insert', () => {
   const ROWS_FILE = 'x-weir-rows-file'
   const work = (): string => join(folder.dir, 'clickhouse-work')
@@ -121,20 +136,6 @@ it('assertSupported takes the embedded engine, and refuses a cluster that it doe
     code: 'config_invalid',
   })
 })
-
-it.skipIf(withoutLinux() !== '')(
-  `the engine has normal priority, and its merges yield${withoutLinux()}`,
-  () => {
-    const tasks = `/proc/${engine.pid}/task`
-    const priorities = readdirSync(tasks).map((thread) => {
-      const name = readFileSync(`${tasks}/${thread}/comm`, 'utf8').trim()
-      return { name, niceness: getPriority(Number(thread)) }
-    })
-    expect(priorities.filter(({ niceness }) => niceness > getPriority())).toEqual(
-      Array.from({ length: 2 }, () => ({ name: 'MergeMutate', niceness: 5 })),
-    )
-  },
-)
 
 describe('the unmodified @clickhouse/client against the embedded engine', () => {
   it('pings, with and without a query', async () => {
