@@ -6,7 +6,7 @@ import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { DecodeLimits, RequestHead } from '../trace/decode/decoded.ts'
 import type { Ingester } from './ingester.ts'
-import { createTraceGroups, joinBodies, type TracedRun } from './trace-groups.ts'
+import { createTraceGroups, joinBodies, type TracedRun, type TraceOrigin } from './trace-groups.ts'
 
 export interface OwnTracesDeps {
   ingester: Ingester
@@ -16,13 +16,6 @@ export interface OwnTracesDeps {
   metrics: Metrics
   /** Milliseconds before each further attempt; the last pause is repeated while there is no room. */
   pausesMs?: readonly number[]
-}
-
-/** The caller under whom a trace is stored and counted. */
-export interface TraceOrigin {
-  workspace_id: string
-  user_id: string | null
-  api_key_id: string
 }
 
 /** Stores the traces of runs that Weir executes itself (D-45). */

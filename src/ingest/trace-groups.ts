@@ -1,4 +1,9 @@
-import type { TraceOrigin } from './own-traces.ts'
+/** The caller under whom a trace is stored and counted. */
+export interface TraceOrigin {
+  workspace_id: string
+  user_id: string | null
+  api_key_id: string
+}
 
 /** The run that a body is about. */
 export interface TracedRun {

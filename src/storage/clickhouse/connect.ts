@@ -13,6 +13,7 @@ import { AppError } from '../../base/errors.ts'
 import { retry } from '../../base/retry.ts'
 import { insertedTable, type InsertTurns } from './cluster/insert-turns.ts'
 import { type Layout, LAYOUT_SETTINGS, schemaStatements, SINGLE, statementOn } from './cluster/layout.ts'
+import { newRowsFile, removeRowsFile, ROWS_FILE_HEADER, saveRows } from './embedded/requests/rows-file.ts'
 import { queryForm } from './query-form.ts'
 import { clickHouseCode, isReset, refusalError, toStoreError } from './store-error.ts'
 import { assertWholeNumber } from '../whole-number.ts'
@@ -32,6 +33,8 @@ export interface ClickHouseOptions {
   readonly layout?: Layout
   /** Undefined where simultaneous inserts into a table are possible. */
   readonly turns?: InsertTurns | undefined
+  /** A folder from which the embedded engine reads the rows of large inserts; default: all are sent. */
+  readonly rowsFolder?: string
   /** Simultaneous requests; further ones wait. Default 16. */
   readonly maxConnections?: number
 }
@@ -126,6 +129,8 @@ const MAX_ERROR_BYTES = 64 * 1024
 const CREATE_DATABASE = 'CREATE DATABASE IF NOT EXISTS {name:Identifier}'
 /** Integers and times, also in arrays. */
 const WHOLE_TYPE = /\b(U?Int\d+|DateTime(64)?)\b/
+/** Bytes of an insert from which a file is cheaper than sending them. */
+const LARGE_INSERT = 256 * 1024
 const COLUMN_NAME = /^[A-Za-z_]\w*$/
 
 /** Creates the client; the first statement opens a connection. Throws for an invalid URL. */
@@ -156,12 +161,12 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       const pieces = insert.body instanceof Uint8Array ? [insert.body] : insert.body
       if (pieces.every((piece) => piece.length === 0)) return
       const query = insertSql(insert)
-      const work = async (): Promise<void> => {
-        await wholeAnswer(connection, insert.signal, (signal) => {
-          const values = Readable.from(pieces, { objectMode: false })
-          return execute(client, { query, ...clientOptions({ ...insert, signal }), values })
-        })
-      }
+      const { rowsFolder } = options
+      const isLarge = pieces.reduce((sum, { length }) => sum + length, 0) >= LARGE_INSERT
+      const work = (): Promise<void> =>
+        rowsFolder !== undefined && isLarge
+          ? insertFile(connection, { insert, pieces, query, rowsFolder })
+          : insertBody(connection, { insert, pieces, query })
       try {
         await inTurn(options.turns, query, work)
       } catch (error) {
@@ -188,6 +193,36 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       })
     },
     close: () => client.close(),
+  }
+}
+
+interface InsertRequest {
+  readonly insert: InsertBytes
+  readonly pieces: readonly Uint8Array[]
+  readonly query: string
+}
+
+async function insertBody(connection: Connection, { insert, pieces, query }: InsertRequest): Promise<void> {
+  await wholeAnswer(connection, insert.signal, (signal) => {
+    const values = Readable.from(pieces, { objectMode: false })
+    return execute(connection.client, { query, ...clientOptions({ ...insert, signal }), values })
+  })
+}
+
+/** Inserts through a file, which the embedded engine reads. */
+async function insertFile(
+  connection: Connection,
+  { insert, pieces, query, rowsFolder }: InsertRequest & { readonly rowsFolder: string },
+): Promise<void> {
+  const file = newRowsFile()
+  try {
+    await saveRows(rowsFolder, file, [pieces])
+    await wholeAnswer(connection, insert.signal, (signal) => {
+      const http_headers = { [ROWS_FILE_HEADER]: file }
+      return execute(connection.client, { query, ...clientOptions({ ...insert, signal }), http_headers })
+    })
+  } finally {
+    await removeRowsFile(rowsFolder, file)
   }
 }
 

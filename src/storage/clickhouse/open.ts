@@ -159,8 +159,8 @@ async function migrateWhenUp({
 
 async function openEmbedded(dataDir: string, logger: Logger): Promise<OpenedClickHouse> {
   const engine = await superviseEmbeddedClickHouse({ dataDir, logger })
-  const { url, username, password } = engine
-  const connection = connectClickHouse({ url, username, password, database: EMBEDDED_DATABASE })
+  const { url, username, password, rowsFolder } = engine
+  const connection = connectClickHouse({ url, username, password, rowsFolder, database: EMBEDDED_DATABASE })
   const stop = async (): Promise<void> => {
     await connection.close()
     await engine.stop()

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { ClickHouseError, parseError } from '@clickhouse/client'
 import { AppError } from '../../base/errors.ts'
+import { isFullDisk } from './embedded/exception.ts'
 
 /**
  * Exception codes of ClickHouse after which the same statement may succeed later: overload, unreachable nodes, disks.
@@ -88,7 +89,9 @@ export function refusalError({ status, exception, text }: RefusedAnswer): Error 
 export function toStoreError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const code = clickHouseCode(error)
-  if (error instanceof ClickHouseError && (code === NOT_ENOUGH_SPACE || NO_SPACE.test(error.message))) {
+  const isFull =
+    error instanceof ClickHouseError && (code === NOT_ENOUGH_SPACE || NO_SPACE.test(error.message))
+  if (isFull || isFullDisk(error)) {
     return new AppError('disk_full', { message: 'The disk of ClickHouse is full.', cause: error })
   }
   if (code !== undefined && !PASSING.has(code)) return new AppError('internal', { cause: error })

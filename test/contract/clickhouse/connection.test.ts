@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client'
@@ -74,6 +75,42 @@ describe('a connection', () => {
       ['select_sequential_consistency', '1'],
       ['wait_for_async_insert', '1'],
     ])
+  })
+})
+
+describe('a large insert', () => {
+  const ROWS_FILE = 'x-weir-rows-file'
+  const work = (): string => join(folder.dir, 'clickhouse-work')
+  const left = (): string[] => readdirSync(work()).filter((name) => name.startsWith('insert-'))
+  const body = Array.from({ length: 2_000 }, (_, n) => row(randomUUID(), `large ${n}`, null, 'b'.repeat(300)))
+
+  it('goes through a file, which is gone afterwards', async () => {
+    await db.insert({ table: 'rows', columns: COLUMNS, body })
+    const found = await db.rows(
+      "SELECT count() AS n, uniqExact(name) AS names FROM rows WHERE name LIKE 'large %'",
+    )
+    expect(found).toEqual([{ n: body.length, names: body.length }])
+    await db.command("DELETE FROM rows WHERE name LIKE 'large %'")
+    expect(left()).toEqual([])
+  })
+
+  it('leaves no file when it is refused', async () => {
+    await expect(db.insert({ table: 'nowhere', columns: COLUMNS, body })).rejects.toMatchObject({
+      code: 'internal',
+    })
+    expect(left()).toEqual([])
+  })
+
+  it('fails, and inserts nothing, when its file is incomplete or missing', async () => {
+    const query = `INSERT INTO rows (${COLUMNS.join(', ')}) FORMAT RowBinary`
+    writeFileSync(join(work(), 'insert-cut'), Buffer.concat(body).subarray(0, 300_000))
+    for (const name of ['insert-cut', 'insert-missing', '../engine.xml', 'engine.xml', '*'])
+      await expect(client.exec({ query, http_headers: { [ROWS_FILE]: name } }), name).rejects.toThrow()
+    // An engine that has started again has removed it. The store tries again.
+    const http_headers = { [ROWS_FILE]: 'insert-missing' }
+    await expect(client.exec({ query, http_headers })).rejects.toMatchObject({ code: '210' })
+    expect(await db.rows('SELECT count() AS n FROM rows')).toEqual([{ n: 0 }])
+    rmSync(join(work(), 'insert-cut'))
   })
 })
 

@@ -4,12 +4,12 @@
  */
 import { within } from '../../../base/background/within.ts'
 import { once } from 'node:events'
-import { readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { type Engine, openEngine } from './engine.ts'
-import { createEngineServer, isInsertBody } from './http-server.ts'
+import { createEngineServer } from './http-server.ts'
 import type { ChildAnswer, OpenEngine, StopMessage } from './messages.ts'
+import { isRowsFile, removeRowsFile } from './requests/rows-file.ts'
 
 const STOP_MS = 10_000
 
@@ -33,7 +33,7 @@ function isInstalled(error: unknown): boolean {
  */
 async function removeLeftBodies(workDir: string): Promise<void> {
   for (const name of await readdir(workDir)) {
-    if (isInsertBody(name)) await rm(join(workDir, name), { force: true })
+    if (isRowsFile(name)) await removeRowsFile(workDir, name)
   }
 }
 

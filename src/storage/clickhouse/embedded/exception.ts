@@ -12,12 +12,18 @@ export class EngineException extends Error {
   }
 }
 
+/** Whether an error of the file system means that its disk is full. */
+export function isFullDisk(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOSPC'
+}
+
 const CODE = /Code: (\d+)\./
 
 /** Converts any thrown value to an EngineException; messages of the engine are kept unchanged. */
 export function toEngineException(thrown: unknown): EngineException {
   if (thrown instanceof EngineException) return thrown
   const text = thrown instanceof Error ? thrown.message : String(thrown)
+  if (isFullDisk(thrown)) return new EngineException(243, 'NOT_ENOUGH_SPACE', text)
   const code = CODE.exec(text)?.[1]
   if (code === undefined) return new EngineException(1001, 'STD_EXCEPTION', text)
   const exception = new EngineException(Number(code), 'UNKNOWN', '')

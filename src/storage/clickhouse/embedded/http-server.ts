@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { open, rm } from 'node:fs/promises'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { basename, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { createServer } from '../../../base/node/http.ts'
 import type { ChangeResult, Engine } from './engine.ts'
 import { EngineException, exceptionStatus, toEngineException } from './exception.ts'
-import { authenticate, digest, readRequest, readText } from './query-request.ts'
+import { authenticate, digest, readRequest, readText } from './requests/query-request.ts'
+import {
+  hasRowsFile,
+  isRowsFile,
+  newRowsFile,
+  removeRowsFile,
+  ROWS_FILE_HEADER,
+  saveRows,
+} from './requests/rows-file.ts'
 import type { QueryContext } from './session-state.ts'
 import { classifyStatement, type Statement } from './statement.ts'
 
@@ -24,7 +30,6 @@ export interface EngineServerOptions {
 const MAX_URL_BYTES = 4 * 1024
 const WRITE_BYTES = 1024 * 1024
 const READER_STALL_MS = 60_000
-const BODY_PREFIX = 'insert-'
 const KEEP_ALIVE_MS = 15_000
 
 /**
@@ -36,7 +41,6 @@ const KEEP_ALIVE_MS = 15_000
 export function createEngineServer(options: EngineServerOptions): Server {
   const { engine } = options
   const secret = digest(options.password)
-  let uploads = 0
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     if ((req.url?.length ?? 0) > MAX_URL_BYTES)
@@ -50,11 +54,16 @@ export function createEngineServer(options: EngineServerOptions): Server {
     const asked = await readRequest(req, searchParams)
     res.setHeader('X-ClickHouse-Query-Id', searchParams.get('query_id') ?? randomUUID())
     res.setHeader('X-ClickHouse-Format', asked.format)
-    const statement = classifyStatement(asked.sql, asked.rows !== undefined, asked.format)
-    if (statement.kind === 'insert' && asked.rows !== undefined) {
-      uploads += 1
-      const path = join(options.workDir, `${BODY_PREFIX}${uploads}`)
-      endWith(res, await insert(engine, statement, asked.context, asked.rows, path))
+    const file = rowsFileOf(req)
+    const hasRows = asked.rows !== undefined || file !== undefined
+    const statement = classifyStatement(asked.sql, hasRows, asked.format)
+    if (statement.kind === 'insert' && file !== undefined) {
+      // A start of the engine removes the files that it finds. The client may try again.
+      if (!(await hasRowsFile(options.workDir, file)))
+        throw new EngineException(210, 'NETWORK_ERROR', 'The file with the rows is gone.')
+      endWith(res, await engine.insertFile(statement, file, asked.context))
+    } else if (statement.kind === 'insert' && asked.rows !== undefined) {
+      endWith(res, await insert(options, statement, asked.context, asked.rows))
     } else if (statement.kind === 'read') {
       await read(engine, statement, asked.context, res)
     } else {
@@ -69,19 +78,26 @@ export function createEngineServer(options: EngineServerOptions): Server {
   })
 }
 
+/** The file that has the rows of an insert; undefined if its body has them. */
+function rowsFileOf(req: IncomingMessage): string | undefined {
+  const name = req.headers[ROWS_FILE_HEADER]
+  if (name === undefined || (typeof name === 'string' && isRowsFile(name))) return name
+  throw new EngineException(1001, 'STD_EXCEPTION', `${ROWS_FILE_HEADER} is not the name of a file with rows.`)
+}
+
 async function insert(
-  engine: Engine,
+  { engine, workDir }: EngineServerOptions,
   statement: Statement & { kind: 'insert' },
   context: QueryContext,
   rows: Readable,
-  path: string,
 ): Promise<ChangeResult> {
+  const file = newRowsFile()
   try {
-    const size = await saveBody(rows, path)
+    const size = await saveRows(workDir, file, inPortions(rows))
     if (size === 0) return { rows: 0, bytes: 0, seconds: 0, output: new Uint8Array() }
-    return await engine.insertFile(statement, basename(path), context)
+    return await engine.insertFile(statement, file, context)
   } finally {
-    await rm(path, { force: true })
+    await removeRowsFile(workDir, file)
   }
 }
 
@@ -100,38 +116,19 @@ async function read(
   res.end()
 }
 
-/**
- * Copies a body into a new file in large pieces and returns its size. The file is not synced, since it is deleted after
- * the insert.
- */
-async function saveBody(body: Readable, path: string): Promise<number> {
-  const file = await open(path, 'wx')
-  try {
-    let size = 0
-    let pieces: Buffer[] = []
-    let held = 0
-    const flush = async () => {
-      const { bytesWritten } = await file.writev(pieces)
-      // A short write would silently lose rows.
-      if (bytesWritten !== held) throw new EngineException(243, 'NOT_ENOUGH_SPACE', 'The disk is full.')
-      size += held
-      pieces = []
-      held = 0
-    }
-    for await (const piece of body as AsyncIterable<Buffer>) {
-      pieces.push(piece)
-      held += piece.length
-      if (held >= WRITE_BYTES) await flush()
-    }
-    if (held > 0) await flush()
-    return size
-  } finally {
-    await file.close()
+/** The pieces of a body, a megabyte at a time. */
+async function* inPortions(body: Readable): AsyncGenerator<Buffer[]> {
+  let pieces: Buffer[] = []
+  let held = 0
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    pieces.push(piece)
+    held += piece.length
+    if (held < WRITE_BYTES) continue
+    yield pieces
+    pieces = []
+    held = 0
   }
-}
-
-export function isInsertBody(name: string): boolean {
-  return name.startsWith(BODY_PREFIX)
+  if (held > 0) yield pieces
 }
 
 function endWith(res: ServerResponse, result: ChangeResult): void {

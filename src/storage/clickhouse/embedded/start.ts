@@ -31,6 +31,8 @@ export interface EmbeddedClickHouse {
   readonly url: string
   readonly username: string
   readonly password: string
+  /** Its work folder, in which it reads files with the rows of inserts. */
+  readonly rowsFolder: string
   readonly pid: number
   /** Resolves when the child has ended, for any reason. Never rejects. */
   readonly exited: Promise<ChildExit>
@@ -98,6 +100,7 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
     url: `http://127.0.0.1:${answer.port}`,
     username: 'default',
     password,
+    rowsFolder: workDir,
     pid: child.pid ?? 0,
     exited,
     async stop() {

@@ -8,6 +8,8 @@ export interface SupervisedClickHouse {
   readonly url: string
   readonly username: string
   readonly password: string
+  /** Its work folder, in which it reads files with the rows of inserts. */
+  readonly rowsFolder: string
   /** Pid of the current child; it changes with a restart. */
   readonly pid: number
   readonly restarts: number
@@ -69,6 +71,7 @@ export async function superviseEmbeddedClickHouse(options: EmbeddedOptions): Pro
     url: first.url,
     username: first.username,
     password: first.password,
+    rowsFolder: first.rowsFolder,
     get pid() {
       return engine.pid
     },

@@ -36,22 +36,33 @@ interface WorkedOut<Row> {
   of(row: Row): Expression
 }
 
+/** The texts of insert statements by table and number of rows: long texts, which are made once. */
+export type InsertTexts = Map<string, string>
+
 /** Inserts rows in as few statements as possible. */
 function insertRows<Name extends string>(
   session: TxSession,
+  texts: InsertTexts,
   table: string,
   columns: readonly Name[],
   onConflict: string,
   rows: readonly Written<Record<Name, SqlParam>>[],
   workedOut?: WorkedOut<Written<Record<Name, SqlParam>>>,
 ): void {
-  const more = workedOut === undefined ? [] : [workedOut.column]
-  const into = `INSERT INTO ${table} (${[...OWNER, ...columns, ...more].join(', ')}) VALUES `
-  const [first] = rows
-  const expression = first && workedOut?.of(first).sql
-  const plain = marks(OWNER.length + columns.length)
-  const tuple = expression === undefined ? plain : `${plain.slice(0, -1)}, ${expression})`
+  const textOf = (first: Written<Record<Name, SqlParam>>, count: number): string => {
+    const more = workedOut === undefined ? [] : [workedOut.column]
+    const into = `INSERT INTO ${table} (${[...OWNER, ...columns, ...more].join(', ')}) VALUES `
+    const expression = workedOut?.of(first).sql
+    const plain = marks(OWNER.length + columns.length)
+    const tuple = expression === undefined ? plain : `${plain.slice(0, -1)}, ${expression})`
+    return `${into}${Array(count).fill(tuple).join(', ')} ${onConflict}`
+  }
   for (const portion of chunksOf(rows, INSERT_ROWS)) {
+    const [first] = portion
+    if (first === undefined) continue
+    const key = `${table} ${portion.length}`
+    const text = texts.get(key) ?? textOf(first, portion.length)
+    texts.set(key, text)
     const params: SqlParam[] = []
     for (const one of portion) {
       const { tenant, run_id, row } = one
@@ -59,7 +70,7 @@ function insertRows<Name extends string>(
       for (const column of columns) params.push(row[column])
       if (workedOut !== undefined) params.push(...workedOut.of(one).params)
     }
-    session.send(`${into}${Array(portion.length).fill(tuple).join(', ')} ${onConflict}`, params)
+    session.send(text, params)
   }
 }
 
@@ -76,6 +87,7 @@ function replacing(key: readonly string[], columns: readonly string[]): string {
  */
 export function insertCheckpoints(
   session: TxSession,
+  texts: InsertTexts,
   rows: readonly Written<CheckpointRow>[],
   known: ReadonlySet<string>,
 ): void {
@@ -86,7 +98,7 @@ export function insertCheckpoints(
   }
   for (const portion of rising(rows)) {
     for (const some of firstsApart(portion, known))
-      insertRows(session, 'checkpoints', CHECKPOINT, onConflict, toValues(some), era)
+      insertRows(session, texts, 'checkpoints', CHECKPOINT, onConflict, toValues(some), era)
   }
 }
 
@@ -166,9 +178,9 @@ function rising(rows: readonly Written<CheckpointRow>[]): Written<CheckpointRow>
 }
 
 /** Inserts values; a value that is put again replaces the earlier row. All keys in `rows` must differ. */
-export function insertBlobs(session: TxSession, rows: readonly Written<BlobRow>[]): void {
+export function insertBlobs(session: TxSession, texts: InsertTexts, rows: readonly Written<BlobRow>[]): void {
   const onConflict = replacing([...KEY, 'channel'], [...BLOB, 'run_id'])
-  insertRows(session, 'checkpoint_blobs', BLOB, onConflict, toValues(rows.map(withLargeText)))
+  insertRows(session, texts, 'checkpoint_blobs', BLOB, onConflict, toValues(rows.map(withLargeText)))
 }
 
 /** SQL of the time of a new write: later than all writes of the same task and index, even if a clock was set back. */
@@ -186,14 +198,26 @@ function timeOfNew({ deployment_id, workspace_id }: Tenant, row: WriteRow): Expr
  * Inserts writes of tasks. A special write (negative index) replaces the run's earlier one; an ordinary write does not.
  * All keys in `rows` must differ.
  */
-export function insertWrites(session: TxSession, rows: readonly Written<WriteRow>[]): void {
+export function insertWrites(
+  session: TxSession,
+  texts: InsertTexts,
+  rows: readonly Written<WriteRow>[],
+): void {
   const key = [...KEY, 'task_id', 'idx', 'run_id']
   const onConflict = `${replacing(key, [...WRITE, 'written_at'])} WHERE checkpoint_writes.idx < 0`
   const writtenAt: WorkedOut<Written<Record<keyof WriteRow, SqlParam>>> = {
     column: 'written_at',
     of: ({ tenant, row }) => timeOfNew(tenant, row as unknown as WriteRow),
   }
-  insertRows(session, 'checkpoint_writes', WRITE, onConflict, toValues(rows.map(withLargeText)), writtenAt)
+  insertRows(
+    session,
+    texts,
+    'checkpoint_writes',
+    WRITE,
+    onConflict,
+    toValues(rows.map(withLargeText)),
+    writtenAt,
+  )
 }
 
 function withLargeText<Row extends BlobRow | WriteRow>({ tenant, run_id, row }: Written<Row>) {

@@ -1,6 +1,13 @@
 import type { AppError } from '../../../base/errors.ts'
 import { type Fence, holdFence } from './fence.ts'
-import { insertBlobs, insertCheckpoints, insertWrites, storedAlready, type Written } from './insert-rows.ts'
+import {
+  insertBlobs,
+  insertCheckpoints,
+  type InsertTexts,
+  insertWrites,
+  storedAlready,
+  type Written,
+} from './insert-rows.ts'
 import type { BlobRow, CheckpointRow, WriteRow } from './rows.ts'
 import type { Database, TxSession } from '../driver/database.ts'
 
@@ -80,8 +87,17 @@ function charsOf(entries: readonly QueueEntry[]): number {
   return chars
 }
 
+interface Tables {
+  database: Database
+  texts: InsertTexts
+}
+
 /** Stores the entries that are allowed and rejects the others with the reason. Rejects if the database fails. */
-async function store(database: Database, line: string, entries: readonly QueueEntry[]): Promise<void> {
+async function store(
+  { database, texts }: Tables,
+  line: string,
+  entries: readonly QueueEntry[],
+): Promise<void> {
   const refused = new Map<QueueEntry, AppError>()
   const work = async (session: TxSession): Promise<void> => {
     refused.clear()
@@ -94,11 +110,13 @@ async function store(database: Database, line: string, entries: readonly QueueEn
     const allowed = entries.filter((entry) => !refused.has(entry))
     insertBlobs(
       session,
+      texts,
       collect(allowed, ({ blobs }) => blobs),
     )
-    insertCheckpoints(session, collect(allowed, checkpointsOf), known)
+    insertCheckpoints(session, texts, collect(allowed, checkpointsOf), known)
     insertWrites(
       session,
+      texts,
       collect(allowed, ({ writes }) => writes),
     )
   }
@@ -111,13 +129,13 @@ async function store(database: Database, line: string, entries: readonly QueueEn
 }
 
 /** Stores entries. If they fail together, stores each one alone, so that a bad entry does not affect the others. */
-async function storeApart(database: Database, line: string, entries: readonly QueueEntry[]): Promise<void> {
+async function storeApart(tables: Tables, line: string, entries: readonly QueueEntry[]): Promise<void> {
   try {
-    await store(database, line, entries)
+    await store(tables, line, entries)
   } catch (error) {
     const groups = byFence(entries)
     if (groups.length === 1) for (const entry of entries) entry.failed(error)
-    else for (const group of groups) await storeApart(database, line, group)
+    else for (const group of groups) await storeApart(tables, line, group)
   }
 }
 
@@ -137,7 +155,8 @@ const HOLD_MS = 3
  */
 export function createCheckpointQueue(database: Database): CheckpointQueue {
   const lineOf = (thread_id: string): string => (database.dialect === 'sqlite' ? '' : thread_id)
-  return createQueue(lineOf, (line, entries) => storeApart(database, line, entries))
+  const tables = { database, texts: new Map<string, string>() }
+  return createQueue(lineOf, (line, entries) => storeApart(tables, line, entries))
 }
 
 /** A queue whose lines store one batch after the other. `storeBatch` settles all entries, and never rejects. */

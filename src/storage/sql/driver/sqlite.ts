@@ -34,6 +34,8 @@ export interface SqliteOptions {
    * again later.
    */
   waitMs?: number
+  /** Whether transactions of one turn of the event loop share a commit, at its end. Default: each starts at once. */
+  sharesCommits?: boolean
 }
 
 /**
@@ -198,11 +200,11 @@ function openLog(connection: DatabaseSync, file: string, synchronous: 'normal' |
 /**
  * Opens or creates the SQLite database in `file` (mode 0600; `:memory:` for tests), in WAL mode with foreign keys on.
  * Statements run on the calling thread, so they must be short; 4 to 18 µs each were measured. Transactions run one at a
- * time, whatever their lock. Those of one turn of the event loop share a commit; what one that fails has changed is undone
- * alone. Statements with large `bytes` run in the threads of `large`, if it is given.
+ * time, whatever their lock. What one of a group that shares a commit has changed is undone alone if it fails. Statements
+ * with large `bytes` run in the threads of `large`, if it is given.
  */
 export function openSqlite(file: string, options: SqliteOptions = {}, large?: LargeValues): Database {
-  const { checkpointPages, readOnly = false, waitMs = 0 } = options
+  const { checkpointPages, readOnly = false, waitMs = 0, sharesCommits = false } = options
   const connection = new DatabaseSync(file, {
     timeout: BUSY_TIMEOUT_MS,
     enableForeignKeyConstraints: true,
@@ -215,7 +217,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}, large?: La
   const session = createSession(connection, file)
   const readInThread = oneByOne()
   const nextTurn = createTurns()
-  const groups = createTransactionGroups((group) => executeGroup(connection, session, group))
+  const groups = createTransactionGroups((group) => executeGroup(connection, session, group), sharesCommits)
 
   return {
     dialect: 'sqlite',
@@ -224,7 +226,8 @@ export function openSqlite(file: string, options: SqliteOptions = {}, large?: La
         return await readInThread<Row[]>(large.reads, { kind: 'query', tx: null, sql, params })
       return await retryWhileBusy(async () => {
         await nextTurn()
-        await groups.between()
+        const ended = groups.between()
+        if (ended !== undefined) await ended
         return await session.query<Row>(sql, params)
       })
     },

@@ -9,19 +9,26 @@ export interface WaitingTransaction {
 
 /** Transactions of a connection, which are executed one after the other in the order of the calls. */
 export interface TransactionGroups {
-  /** Adds a transaction to the group of this turn of the event loop. */
+  /** Adds a transaction to the next group. */
   tx<T>(work: (session: TxSession) => Promise<T>): Promise<T>
   /** Runs a transaction of another connection, after those that were requested before it. */
   elsewhere<T>(work: () => Promise<T>): Promise<T>
-  /** Resolves when a statement outside of transactions may run: no group is executed, and the earlier ones have ended. */
-  between(): Promise<void>
+  /**
+   * Undefined, or a promise while a statement outside of transactions must wait; it resolves when the groups before the
+   * call have ended and none is executed.
+   */
+  between(): Promise<void> | undefined
   /** Resolves when all transactions have ended. */
   ended(): Promise<void>
 }
 
-/** `execute` executes a group, and settles all its transactions; it never rejects. */
+/**
+ * `execute` executes a group, and settles all its transactions; it never rejects. If `gathers`, a group starts at the end
+ * of the turn of the event loop, and has all transactions of the turn; otherwise it starts at once.
+ */
 export function createTransactionGroups(
   execute: (group: readonly WaitingTransaction[]) => Promise<void>,
+  gathers: boolean,
 ): TransactionGroups {
   /** The end of what was requested last; `lastGroup` is the same for groups. */
   let last: Promise<void> | undefined
@@ -42,13 +49,18 @@ export function createTransactionGroups(
   const openGroup = (): WaitingTransaction[] => {
     const group: WaitingTransaction[] = []
     lastGroup = follow(async () => {
-      await new Promise((turn) => setImmediate(turn))
+      if (gathers) await new Promise((turn) => setImmediate(turn))
       if (open === group) open = undefined
       running = execute(group)
       await running
       running = undefined
     })
     return group
+  }
+
+  const groupsEnded = async (asked: Promise<void>): Promise<void> => {
+    await asked
+    while (running !== undefined) await running
   }
 
   return {
@@ -64,10 +76,7 @@ export function createTransactionGroups(
         void follow(() => work().then(resolve, reject))
       })
     },
-    async between() {
-      await lastGroup
-      while (running !== undefined) await running
-    },
+    between: () => (lastGroup === undefined ? undefined : groupsEnded(lastGroup)),
     async ended() {
       while (last !== undefined) await last
     },

@@ -4,9 +4,9 @@ import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
-import { MAX_FIELD_BYTES } from '../query-form.ts'
-import { EngineException } from './exception.ts'
-import type { QueryContext } from './session-state.ts'
+import { MAX_FIELD_BYTES } from '../../query-form.ts'
+import { EngineException } from '../exception.ts'
+import type { QueryContext } from '../session-state.ts'
 
 const USER = 'default'
 const MAX_SQL_BYTES = 16 * 1024 * 1024
