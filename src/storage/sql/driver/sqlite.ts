@@ -156,7 +156,9 @@ async function executeGroup(
   try {
     for (const one of group) {
       executed.push(one)
-      settle.push(await executeInside(connection, session, one))
+      settle.push(
+        group.length === 1 ? await executeAlone(session, one) : await executeInside(connection, session, one),
+      )
       if (performance.now() - begun > TURN_MS) break
     }
     await session.query('COMMIT')
@@ -166,6 +168,12 @@ async function executeGroup(
     for (const { reject } of executed) reject(error)
   }
   if (executed.length < group.length) await executeGroup(connection, session, group.slice(executed.length))
+}
+
+/** As `executeInside`, for a group of one, which needs no savepoint. */
+async function executeAlone(session: TxSession, { work, resolve }: WaitingTransaction): Promise<() => void> {
+  const result = await work(session)
+  return () => resolve(result)
 }
 
 /** Returns what settles the transaction after the commit. Rejects when SQLite has undone the others too, as on a full disk. */
