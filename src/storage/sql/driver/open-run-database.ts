@@ -102,10 +102,7 @@ export async function openRunDatabase(
     await (asLeader === undefined ? migrations() : asLeader('runs', migrations))
     return connectRunDatabase(place)
   }
-  const database = connectRunDatabase(
-    { ...place, checkpointPages: SERVER_CHECKPOINT_PAGES, sharesCommits: true },
-    large,
-  )
+  const database = connectRunDatabase({ ...place, checkpointPages: SERVER_CHECKPOINT_PAGES }, large)
   try {
     await migrate(database, RUN_MIGRATIONS)
   } catch (error) {

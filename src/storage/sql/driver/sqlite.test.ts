@@ -97,47 +97,6 @@ describe('tx', () => {
     expect(await numbers()).toEqual([1])
   })
 
-  it('of one turn of the event loop are executed once each, and what one that fails has changed is undone alone', async () => {
-    const { database, numbers } = await openWithTable()
-    const ran: number[] = []
-    const insert = (n: number, fails = false) =>
-      database.tx('t', async (session) => {
-        ran.push(n)
-        await session.query('INSERT INTO t VALUES (?)', [n])
-        if (fails) await session.query('INSERT INTO t VALUES (1)')
-        return n
-      })
-    const settled = await Promise.allSettled([
-      insert(1),
-      insert(2, true),
-      insert(3),
-      insert(4, true),
-      insert(5),
-    ])
-    expect(settled.map(({ status }) => status === 'fulfilled')).toEqual([true, false, true, false, true])
-    expect(settled[1]).toMatchObject({ reason: { code: 'conflict' } })
-    expect(ran).toEqual([1, 2, 3, 4, 5])
-    expect(await numbers()).toEqual([1, 3, 5])
-  })
-
-  it('of one turn of the event loop that are confirmed are stored, and no others, when the disk is full at one of them', async () => {
-    const { database, numbers } = await openWithTable()
-    await database.query('CREATE TABLE big (text TEXT)')
-    await database.query('PRAGMA max_page_count = 20')
-    const insert = (n: number, size: number) =>
-      database.tx('t', async (session) => {
-        await session.query('INSERT INTO t VALUES (?)', [n])
-        await session.query('INSERT INTO big VALUES (?)', ['x'.repeat(size)])
-      })
-    const settled = await Promise.allSettled([insert(1, 10), insert(2, 200_000), insert(3, 10)])
-    const stored = await numbers()
-    expect(settled[1]).toMatchObject({ reason: { code: 'disk_full' } })
-    expect(settled.flatMap(({ status }, i) => (status === 'fulfilled' ? [i + 1] : []))).toEqual(stored)
-    expect(stored).not.toContain(2)
-    await insert(4, 10)
-    expect(await numbers()).toContain(4)
-  })
-
   it('keeps other statements and transactions waiting until it ends, in their order', async () => {
     const { database, numbers } = await openWithTable()
     const gate = Promise.withResolvers<void>()

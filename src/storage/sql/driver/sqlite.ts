@@ -14,7 +14,6 @@ import {
 } from './database.ts'
 import { LARGE_BYTES, type LargeValues, oneByOne, txInThread } from './large-values.ts'
 import { keepText } from '../pieces/keep-text.ts'
-import { createTransactionGroups, type WaitingTransaction } from './transaction-groups.ts'
 
 /**
  * Options of a SQLite database. `synchronous`: with `normal`, a commit survives the end of the process; with `full`,
@@ -34,8 +33,6 @@ export interface SqliteOptions {
    * again later.
    */
   waitMs?: number
-  /** Whether transactions of one turn of the event loop share a commit, at its end. Default: each starts at once. */
-  sharesCommits?: boolean
 }
 
 /**
@@ -120,78 +117,16 @@ function createSession(connection: DatabaseSync, file: string): TxSession {
  */
 function createTurns(): () => Promise<void> {
   let begun: number | undefined
+  const turn = (): Promise<void> =>
+    new Promise((resume) => {
+      setImmediate(resume)
+    })
   return async () => {
     const now = performance.now()
     if (begun === undefined) {
       begun = now
       setImmediate(() => (begun = undefined))
     } else if (now - begun > TURN_MS) await turn()
-  }
-}
-
-function turn(): Promise<void> {
-  return new Promise((resume) => {
-    setImmediate(resume)
-  })
-}
-
-/**
- * Executes transactions in one of SQLite, for at most TURN_MS, and then the rest of them. What one that fails has changed
- * is undone alone. If the commit fails, all of them do.
- */
-async function executeGroup(
-  connection: DatabaseSync,
-  session: TxSession,
-  group: readonly WaitingTransaction[],
-): Promise<void> {
-  try {
-    await retryWhileBusy(() => session.query('BEGIN IMMEDIATE'))
-  } catch (error) {
-    for (const { reject } of group) reject(error)
-    return
-  }
-  const executed: WaitingTransaction[] = []
-  const settle: (() => void)[] = []
-  const begun = performance.now()
-  try {
-    for (const one of group) {
-      executed.push(one)
-      settle.push(
-        group.length === 1 ? await executeAlone(session, one) : await executeInside(connection, session, one),
-      )
-      if (performance.now() - begun > TURN_MS) break
-    }
-    await session.query('COMMIT')
-    for (const done of settle) done()
-  } catch (error) {
-    if (connection.isTransaction) connection.exec('ROLLBACK')
-    for (const { reject } of executed) reject(error)
-  }
-  if (executed.length < group.length) await executeGroup(connection, session, group.slice(executed.length))
-}
-
-/** As `executeInside`, for a group of one, which needs no savepoint. */
-async function executeAlone(session: TxSession, { work, resolve }: WaitingTransaction): Promise<() => void> {
-  const result = await work(session)
-  return () => resolve(result)
-}
-
-/** Returns what settles the transaction after the commit. Rejects when SQLite has undone the others too, as on a full disk. */
-async function executeInside(
-  connection: DatabaseSync,
-  session: TxSession,
-  { work, resolve, reject }: WaitingTransaction,
-): Promise<() => void> {
-  await session.query('SAVEPOINT member')
-  try {
-    const result = await work(session)
-    await session.query('RELEASE member')
-    return () => resolve(result)
-  } catch (error) {
-    if (!connection.isTransaction) throw error
-    await session.query('ROLLBACK TO member')
-    await session.query('RELEASE member')
-    return () => reject(error)
   }
 }
 
@@ -208,11 +143,10 @@ function openLog(connection: DatabaseSync, file: string, synchronous: 'normal' |
 /**
  * Opens or creates the SQLite database in `file` (mode 0600; `:memory:` for tests), in WAL mode with foreign keys on.
  * Statements run on the calling thread, so they must be short; 4 to 18 µs each were measured. Transactions run one at a
- * time, whatever their lock. What one of a group that shares a commit has changed is undone alone if it fails. Statements
- * with large `bytes` run in the threads of `large`, if it is given.
+ * time, whatever their lock. Statements with large `bytes` run in the threads of `large`, if it is given.
  */
 export function openSqlite(file: string, options: SqliteOptions = {}, large?: LargeValues): Database {
-  const { checkpointPages, readOnly = false, waitMs = 0, sharesCommits = false } = options
+  const { checkpointPages, readOnly = false, waitMs = 0 } = options
   const connection = new DatabaseSync(file, {
     timeout: BUSY_TIMEOUT_MS,
     enableForeignKeyConstraints: true,
@@ -223,9 +157,23 @@ export function openSqlite(file: string, options: SqliteOptions = {}, large?: La
   if (checkpointPages !== undefined) connection.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
   connection.exec(`PRAGMA busy_timeout = ${waitMs}`)
   const session = createSession(connection, file)
+  /** The end of the transaction that was requested last; `lastHere` is the same for transactions on this connection. */
+  let lastTx: Promise<unknown> | undefined
+  let lastHere: Promise<unknown> | undefined
   const readInThread = oneByOne()
   const nextTurn = createTurns()
-  const groups = createTransactionGroups((group) => executeGroup(connection, session, group), sharesCommits)
+
+  const runTx = async <T>(work: (session: TxSession) => Promise<T>): Promise<T> => {
+    await retryWhileBusy(() => session.query('BEGIN IMMEDIATE'))
+    try {
+      const result = await work(session)
+      await session.query('COMMIT')
+      return result
+    } catch (error) {
+      if (connection.isTransaction) connection.exec('ROLLBACK')
+      throw error
+    }
+  }
 
   return {
     dialect: 'sqlite',
@@ -234,20 +182,33 @@ export function openSqlite(file: string, options: SqliteOptions = {}, large?: La
         return await readInThread<Row[]>(large.reads, { kind: 'query', tx: null, sql, params })
       return await retryWhileBusy(async () => {
         await nextTurn()
-        const ended = groups.between()
-        if (ended !== undefined) await ended
+        while (lastHere !== undefined) await lastHere
         return await session.query<Row>(sql, params)
       })
     },
-    tx(_lock, work, bytes = 0) {
-      if (large === undefined || bytes <= LARGE_BYTES) return groups.tx(work)
-      return groups.elsewhere(() => txInThread(large.writes, work))
+    async tx(_lock, work, bytes = 0) {
+      const before = lastTx ?? Promise.resolve()
+      const inThread = large !== undefined && bytes > LARGE_BYTES
+      const mine = before.then(() => (inThread ? txInThread(large.writes, work) : runTx(work)))
+      const settled = mine.then(nothing, nothing)
+      lastTx = settled
+      if (!inThread) lastHere = settled
+      try {
+        return await mine
+      } finally {
+        if (lastTx === settled) lastTx = undefined
+        if (lastHere === settled) lastHere = undefined
+      }
     },
     async close() {
-      await groups.ended()
+      while (lastTx !== undefined) await lastTx
       // The connection that is closed last copies the log into the database, and deletes it.
       await Promise.all([large?.reads.close(), large?.writes.close()])
       if (connection.isOpen) connection.close()
     },
   }
+}
+
+function nothing(): void {
+  // Later transactions wait only for the end of this one; the caller of this transaction gets its error.
 }
