@@ -29,7 +29,7 @@ it('reads return each fragment that is kept, and no other, whatever day it came 
   await fc.assert(property, tries(8, { longest: 4 }))
 })
 
-it('an expired day of a project is freed as a whole, without a statement that deletes fragments', async () => {
+it('D-68: an expired day of a project is freed as a whole, without a statement that deletes fragments', async () => {
   const world = new FragmentWorld(db, worlds++)
   world.keep[0] = 2
   for (const n of [0, 2, 4]) await world.store({ run: n, text: 'a', late: 0, placed: true, before: false })
